@@ -138,22 +138,21 @@ class RunForm(forms.Form):
         help_text="Empty: all of them.",
     )
     replicates = forms.IntegerField(
-        min_value=1, max_value=20, initial=1, help_text="How often each item passes through."
+        min_value=1, max_value=20, initial=1, help_text="How often each item is debated."
     )
     budget = dollars_field(
-        "The run pauses before it would cost more. Needs known prices.",
+        "The run pauses before it exceeds the budget. All prices must be known.",
         "Budget in USD",
         required=False,
     )
-    only_unlabelled = forms.BooleanField(
-        required=False, label="Only items that have no label at all yet"
-    )
+    only_unlabelled = forms.BooleanField(required=False, label="Only items without any label")
     reuse_answers = forms.BooleanField(
         required=False,
         initial=True,
-        label="Reuse answers that earlier runs already paid for",
-        help_text="Where model, prompt, text and settings are the same. Switch it off to see how "
-        "much answers vary from run to run. The offline model is always asked anew: it is free.",
+        label="Reuse answers of earlier runs",
+        help_text="Calls with the same model, prompt, text and settings cost nothing. Switch this "
+        "off to measure how much answers vary between runs. The offline model is always called "
+        "again, because it is free.",
     )
 
     def __init__(
@@ -364,10 +363,10 @@ class VariantForm(forms.Form):
     title = forms.CharField(
         max_length=100,
         label="Name of the variant",
-        help_text="What is different about it, such as “shorter, with a counter-example”.",
+        help_text="How it differs, such as “shorter, with a counter-example”.",
     )
-    system = _section("System message", "Who the model is and what its task is.", 22)
-    user = _section("User message", "The text itself, and the form of the answer.", 26)
+    system = _section("System message", "The role of the model and its task.", 22)
+    user = _section("User message", "The text to label and the form of the answer.", 26)
 
     @classmethod
     def starting_from(cls, version: Version) -> "VariantForm":

@@ -137,7 +137,7 @@ def test_a_significantly_better_arm_is_named_with_its_price() -> None:
     (pair,) = report.pairs
     assert (pair.b, pair.c, pair.winner) == (0, 12, 1)
     words = main_finding(report)
-    assert words.startswith("B (Extractor, critic, judge) is significantly better than A")
+    assert words.startswith("B (Extractor, critic, judge (ECJ)) is significantly better than A")
     assert "right on 12 items that A gets wrong, wrong on 0" in words
     assert "3 times the calls" in words
     better, worse = (row.cells[1 - index].outcome for index, row in enumerate(pair_rows(report)))

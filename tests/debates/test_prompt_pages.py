@@ -1,5 +1,6 @@
 """The pages of prompts: what members read there, and the way from a variant to a trial."""
 
+import re
 from typing import Any
 
 import pytest
@@ -56,8 +57,8 @@ def test_a_prompt_shows_its_text_escaped_and_what_it_renders_to(
     assert "{{ extractor }}" in page
     assert "Nice &lt;b&gt;place&lt;/b&gt;" in page
     assert "<b>place" not in page
-    assert "replies of other roles are made up" in page
-    assert "what the extractor said, delimited" in page
+    assert "replies of other roles are samples" in page
+    assert "the reply of the extractor, delimited" in page
 
 
 def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
@@ -70,9 +71,9 @@ def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
     address = reverse("prompt_rendered", args=[project.slug, CRITIC])
     part = client.get(address, {"q": debate.item.external_id}).content.decode()
     assert "I quote the text." in part
-    assert "made up" not in part
+    assert ">sample<" not in part
     other = client.get(address, {"q": run.debates.last().item.external_id}).content.decode()  # type: ignore[union-attr]
-    assert "made up" in other
+    assert ">sample<" in other
     assert "No item has" in client.get(address, {"q": "xyzzy"}).content.decode()
 
 
@@ -108,7 +109,7 @@ def test_a_variant_is_written_checked_and_kept() -> None:
     form["system"] = form["system"].replace("the one who disagrees", "the one who agrees")
     checked = client.post(address, {**form, "check": "yes"})
     assert checked.status_code == 200
-    assert "The draft can be used" in checked.content.decode()
+    assert "The draft is valid" in checked.content.decode()
     assert not PromptVariant.objects.exists()
     response = client.post(address, form)
     made = PromptVariant.objects.select_related("version").get()
@@ -159,4 +160,5 @@ def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries:
         for prompt in group.prompts:
             assert prompt.prompt.hash[:12] in page
     assert variant.title in page
-    assert "Paper 000" in page
+    assert "ECJ-LLM, section 3.4" in page
+    assert not re.search(r"[Pp]aper 0", page)

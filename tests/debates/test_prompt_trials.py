@@ -125,5 +125,5 @@ def test_without_scripts_the_cost_of_a_trial_is_shown_before_it_starts() -> None
     assert 'name="show"' in client.get(address).content.decode()
     shown = client.post(address, usual_models(variant) | {"show": "yes"})
     assert shown.status_code == 200
-    assert "What each of the two runs takes" in shown.content.decode()
+    assert "Estimates for both runs" in shown.content.decode()
     assert not Run.objects.exists()

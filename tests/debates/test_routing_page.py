@@ -59,7 +59,7 @@ def test_the_page_shows_the_rule_and_what_it_does(project: Project) -> None:
     assert re.search(r"The votes are tied 3 debates", shown)
     assert "2 of 10 beyond" in shown
     assert "Save and apply to the 10 items labelled so far" in shown
-    assert "The usual rule: nobody has changed it here." in shown
+    assert "This is the default rule." in shown
     assert 'id="plot-signal-d-rate' in html
     assert 'class="plot-reference"' in html
     assert "<style" not in html
@@ -124,6 +124,6 @@ def test_the_error_that_a_bound_would_leave_comes_with_its_doubt(project: Projec
     client = browser(project, Role.MANAGER)
     html = client.get(page(project, "preview/"), {"audit": "0", "capacity": "2"}).content.decode()
     fits = html[html.index("routing__fits") :].partition("</ul>")[0]
-    assert "of the rest wrong" in words(fits)
+    assert "error rate of the rest" in words(fits)
     assert "95 % interval" in fits
     assert "figure__n" in fits

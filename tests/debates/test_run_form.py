@@ -84,7 +84,7 @@ def test_a_run_is_planned_previewed_and_started() -> None:
     project = project_with_items(3)
     client = signed_in(project)
     page = client.get(reverse("run_create", args=[project.slug])).content.decode()
-    assert "Extractor, critic, judge" in page
+    assert "Extractor, critic, judge (ECJ)" in page
     model = ensure_builtin()
     form: dict[str, Any] = {
         "protocol": "ecj",

@@ -141,7 +141,7 @@ def test_a_call_that_was_answered_when_asked_again_is_told_apart() -> None:
     said(run, 0, attempt=2)
     (group,) = selectors.troubles(run).groups
     assert (group.count, group.mended) == (2, 1)
-    assert "1 of them were answered when asked again. The answer names none" in page_of(run)
+    assert "A second try succeeded for 1 of them. The answer names none" in page_of(run)
     said(run, 1, attempt=2)
     assert "nothing is left to do" in page_of(run)
 
@@ -183,10 +183,10 @@ def test_a_parameter_that_a_model_did_not_take_is_told() -> None:
     assert selectors.ignored_parameters(run) == ()
     Debate.objects.filter(pk=turn.debate_id).update(finished_at=timezone.now(), status="done")
     page = page_of(run)
-    assert "temperature 0.7 was asked for; it answers at its own." in page
-    assert "probabilities of the labels were asked for; it gives none." in page
+    assert "uses its own temperature instead of 0.7." in page
+    assert "returns no probabilities of labels." in page
     Turn.objects.update(params_effective={"temperature": 1.0, "logprobs": True})
-    assert "temperature 0.7 was asked for; it answers at 1.0." in page_of(run)
+    assert "uses temperature 1.0 instead of 0.7." in page_of(run)
 
 
 def over_budget(run: Run) -> Run:
@@ -260,8 +260,9 @@ def test_what_limits_a_run_is_told_as_its_worker_reported_it() -> None:
     }  # fmt: skip
     pulse: dict[str, Any] = {"at": timezone.now().isoformat(), "calls": 8, "limited_by": ""}
     Run.objects.update(status="running", started_at=timezone.now(), pulse=pulse)
-    assert "Nothing holds it back: 8 calls under way." in page_of(run, "run_progress")
+    unlimited = "No limit slows the run down: 8 calls under way."
+    assert unlimited in page_of(run, "run_progress")
     Run.objects.update(pulse=pulse | {"limits": [line]})
     part = page_of(run, "run_progress")
-    assert "8 of 8 calls under way, 3 waiting, 6 % refused of late" in part
+    assert "8 of 8 calls under way, 3 waiting, 6 % of the recent calls refused" in part
     assert "8 to 6: refusals" in part

@@ -164,7 +164,7 @@ def _prompts(server: Server, page: Page, slug: str) -> dict[str, Any]:
     system.fill(
         system.input_value().replace("and the one who disagrees", "and a fair one") + "\nBe short."
     )
-    page.get_by_role("button", name="Keep as a variant").click()
+    page.get_by_role("button", name="Save as a variant").click()
     variant = page.url.removeprefix(server.address)
     page.get_by_role("link", name="Try it on 10 items").click()
     found = re.search(r"/variants/(\d+)/", page.url)

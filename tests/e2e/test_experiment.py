@@ -8,7 +8,7 @@ from tests.e2e.conftest import OpenAs
 from tests.e2e.server import DEMO
 from tests.e2e.steps import go_to
 
-PROTOCOLS = ("Single annotator", "Extractor, critic, judge", "Discussion")
+PROTOCOLS = ("Single annotator", "Extractor, critic, judge (ECJ)", "Discussion")
 FINISHED = 60_000  # milliseconds; the offline model takes a few seconds
 
 

@@ -79,7 +79,7 @@ def test_a_courtroom_is_set_up_started_and_watched(open_as: OpenAs, server: Serv
     progress = page.get_by_role("region", name="Progress")
     expect(progress.locator(".badge").first).to_have_text("Done")
     expect(progress).to_contain_text("2 of 2")
-    asked = page.get_by_role("region", name="What was asked of whom")
+    asked = page.get_by_role("region", name="Specification of the run")
     expect(asked).to_contain_text("Judges")
 
 

@@ -66,16 +66,16 @@ def warnings_of(plan: RunPlan) -> tuple[str, ...]:
     names = [f"{model.provider_id} {model.name}" for model in plan.models.values()]
     if plan.protocol in {"vote", "discussion"} and len(set(names)) < len(names):
         found.append(
-            "annotators with the same model answer alike; give each a model of its own, or use "
-            "self_consistency."
+            "annotators with the same model give similar answers; choose a different model for "
+            "each, or use self-consistency."
         )
     prefix = "then." if settings.get("then") == "courtroom" else ""
     if "courtroom" in {plan.protocol, settings.get("then")} and not settings.get(
         f"{prefix}precedents"
     ):
         found.append(
-            "a courtroom without precedents often does worse than a single call (the Courtroom-LLM "
-            "paper, table 3); set precedents to 1 or more once people have verified some items."
+            "a courtroom without precedents is often less accurate than a single call "
+            "(Courtroom-LLM, table 3); set precedents to 1 or more once some items are verified."
         )
     return tuple(found)
 

@@ -96,23 +96,23 @@ def _rendering(
 #: What a prompt's variables hold, in words.
 INPUTS = {
     "task": "the kind of question: single, multi, ordinal, text or per_item; task.several, "
-    "task.ordered, task.written, task.item_options and task.labelled tell what an answer is",
-    "question": "what is asked about each text",
+    "task.ordered, task.written, task.item_options and task.labelled describe the answer",
+    "question": "the question about each text",
     "labels": "the labels, each with id, name, description, include, exclude and examples",
-    "guideline": "the project’s guideline, empty where there is none",
+    "guideline": "the project’s guideline; empty without one",
     "item": "the text, its context, question and choices, delimited",
-    "example": "a text whose label people have verified, delimited",
-    "claim": "the answer that is argued for",
+    "example": "a text with a verified label, delimited",
+    "claim": "the answer that the advocate argues for",
     "name": "the annotator’s letter",
-    "history": "the rounds so far, with what each annotator said, delimited",
-    "arguments": "what either side said, delimited",
-    "precedents": "verified texts that are alike, with label and reason, delimited",
-    "opinions": "what the judges before said, delimited",
+    "history": "the contributions of all annotators in earlier rounds, delimited",
+    "arguments": "the arguments of both sides, delimited",
+    "precedents": "similar verified texts with label and reason, delimited",
+    "opinions": "the verdicts of the judges before, delimited",
 }
 OUTPUTS = {
     "decision": "an answer: its last line names the label",
     "ranking": "the best and the second-best answer",
-    "argument": "free words that other roles read",
+    "argument": "a free text that other roles read",
 }
 
 
@@ -141,7 +141,8 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
         "prompt": prompt,
         "sections": [(section, split_code(text)) for section, text in prompt.sections],
         "inputs": [
-            (name, INPUTS.get(name, f"what the {name} said, delimited")) for name in prompt.inputs
+            (name, INPUTS.get(name, f"the reply of the {name}, delimited"))
+            for name in prompt.inputs
         ],
         "output": OUTPUTS[prompt.output],
         "info": prompts.protocol_of(prompt.name)[0],

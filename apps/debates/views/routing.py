@@ -67,14 +67,14 @@ class RoutingForm(forms.Form):
         min_value=0,
         max_value=100 * MOST_AUDIT,
         label="Audited, in per cent",
-        help_text="Of what is accepted without a person, so many are labelled by people all the "
-        "same, blind: the only unbiased measure of its error.",
+        help_text="People label this share of the accepted items without seeing the suggestion: "
+        "the only unbiased measure of the error.",
     )
     capacity = forms.IntegerField(
         min_value=0,
         required=False,
-        label="People can look at so many",
-        help_text="Only to find bounds by; nothing is kept of it.",
+        label="Number of items that people can review",
+        help_text="Only to suggest bounds; it is not saved.",
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, rule: Rule) -> None:

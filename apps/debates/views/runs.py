@@ -49,7 +49,7 @@ DEBATE_COLUMNS = (
     Column("Status"),
     Column("Outcome"),
     Column("Uncertainty", numeric=True, sort="uncertainty"),
-    Column("Why people look first"),
+    Column("Reasons for review"),
 )
 
 

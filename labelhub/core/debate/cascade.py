@@ -38,8 +38,8 @@ THETA = Setting(
     name="theta",
     main=True,
     title="Doubt up to a lead of (θ)",
-    help="The second protocol is asked where the first answer leads by at most this share of the "
-    "votes (D_rate); of five votes, 0.5 means at most three alike.",
+    help="The second protocol runs if the most frequent answer leads by at most this share of the "
+    "votes (D_rate); with five votes, 0.5 means at most three for one answer.",
     default=0.5,
     low=0.0,
     high=1.0,
@@ -47,8 +47,8 @@ THETA = Setting(
 MARGIN = Setting(
     name="margin",
     title="Doubt below a probability margin of",
-    help="Where the endpoint gives probabilities: the second protocol is asked where the first "
-    "label is ahead of the next by less, and where a single answer comes without any. 0: never.",
+    help="For protocols of one answer: the second protocol runs if the probability of the label "
+    "exceeds that of the next by less, or if the endpoint returns no probabilities. 0: never.",
     default=0.5,
     low=0.0,
     high=1.0,
@@ -56,7 +56,8 @@ MARGIN = Setting(
 FLAGGED = Setting(
     name="flagged",
     title="Flagged items",
-    help="Whether anything that asks for a look (differing roles, odd answers) is doubt enough.",
+    help="Whether the second protocol also runs for items with a flag, such as roles that "
+    "disagree or answers in the wrong form.",
     default="ask again",
     choices=("ask again", "accept"),
 )
@@ -173,8 +174,8 @@ def _settings_of_stages(chosen: Settings) -> tuple[Setting, ...]:
 INFO = ProtocolInfo(
     name="cascade",
     title="Cascade",
-    description="A cheap protocol labels everything; a costly one is asked only where the "
-    "first is in doubt.",
+    description="A cheap protocol labels every item; a costly one runs only for items that are "
+    "in doubt after it.",
     group=Group.STAGES,
     start=cascade,
     parts=_parts,
@@ -189,7 +190,7 @@ INFO = ProtocolInfo(
         ),
         Setting(
             name=THEN,
-            title="Where that is in doubt",
+            title="For items in doubt",
             default=ecj.INFO.name,
             choices=tuple(_OF_THEN),
             main=True,

@@ -84,8 +84,8 @@ def _sentence_ends(text: str) -> list[int]:
 
 
 NOT_FOR = (
-    "a trial weighs two answers against each other; sets of labels and free text have too many. "
-    "Use ecj there, or for sets of labels discussion."
+    "a trial compares two answers; sets of labels and free text have too many. "
+    "Use extractor, critic, judge (ECJ), or for sets of labels a discussion."
 )
 CLERK, PROSECUTOR, DEFENCE, REPORTER = "clerk", "prosecutor", "defence", "reporter"
 SIDES = ("prosecution", "defence")
@@ -95,7 +95,7 @@ SETTINGS = (
         name="judges",
         main=True,
         title="Judges",
-        help="How many decide.",
+        help="The number of judges.",
         default=3,
         choices=(1, 3, 5),
     ),
@@ -103,8 +103,8 @@ SETTINGS = (
         name="deliberation",
         main=True,
         title="Deliberation",
-        help="In sequence each judge reads those before, and the last one decides; in parallel "
-        "the majority does.",
+        help="Sequential: each judge reads the verdicts before, and the last one decides. "
+        "Parallel: the judges do not read each other, and the majority decides.",
         default="sequential",
         choices=("sequential", "parallel"),
     ),
@@ -112,8 +112,8 @@ SETTINGS = (
         name="precedents",
         main=True,
         title="Precedents for each label",
-        help="Verified items that are most like the text. Without any, a trial often does worse "
-        "than a single call (the Courtroom-LLM paper, table 3).",
+        help="Verified items that are most similar to the text. Without precedents, a trial is "
+        "often less accurate than a single call (Courtroom-LLM, table 3).",
         default=0,
         low=0,
         high=3,
@@ -123,19 +123,21 @@ SETTINGS = (
         title="Precedents are for",
         default="all",
         choices=("all", "candidates"),
-        help="All labels, or only the two that are argued for.",
+        help="All labels, or only the two candidates of the trial.",
     ),
     Setting(
         name="speaks_first",
         title="Heard first",
-        help="What is read first weighs more; by item, either side is about as often first.",
+        help="The argument that the judges read first has more weight. By item: each side is "
+        "first for about half of the items.",
         default="by item",
         choices=("by item", *SIDES),
     ),
     Setting(
         name="argument_length",
         title="Length of an argument",
-        help="Characters; both are cut at the end of a sentence to about the same length.",
+        help="In characters. Both arguments are cut at the end of a sentence to about the same "
+        "length.",
         default=600,
         low=100,
         high=5000,
@@ -296,8 +298,8 @@ def _steps(settings: Settings) -> tuple[tuple[str, str], ...]:
 INFO = ProtocolInfo(
     name="courtroom",
     title="Courtroom",
-    description="The two best answers are argued for by advocates; judges decide, with "
-    "precedents where there are any.",
+    description="Two advocates argue for the two best answers; judges decide, with similar "
+    "verified items as precedents.",
     group=Group.DEBATE,
     start=courtroom,
     parts=_parts,

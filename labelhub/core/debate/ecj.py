@@ -92,8 +92,8 @@ def _uncertainty(
 
 INFO = ProtocolInfo(
     name="ecj",
-    title="Extractor, critic, judge",
-    description="One model proposes with quotations, one attacks, one decides.",
+    title="Extractor, critic, judge (ECJ)",
+    description="One model proposes labels with quotations, one criticizes them, one decides.",
     group=Group.DEBATE,
     start=ecj,
     parts=role_parts("ecj", *ROLES),

@@ -16,8 +16,8 @@ from labelhub.core.schema import Schema
 
 #: Why free-text answers cannot be voted on.
 NOT_VOTABLE = (
-    "answers in free text are hardly ever the same letter for letter, so there is nothing to "
-    "count. Use single, cot, self_refine or ecj there."
+    "answers in free text are hardly ever identical, so votes cannot be counted. Use single "
+    "annotator, chain of thought, self-refine or extractor, critic, judge (ECJ)."
 )
 
 
@@ -79,7 +79,7 @@ LETTERS = "ABCDEFGHI"
 ANNOTATORS = Setting(
     name="annotators",
     title="Annotators",
-    help="How many take part; each may have a model of its own.",
+    help="The number of annotators; each may have its own model.",
     default=3,
     low=2,
     high=len(LETTERS),

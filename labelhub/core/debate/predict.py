@@ -15,7 +15,7 @@ from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrust
 from labelhub.core.debate.single import ask_once
 
 NAME, ROLE = "predict", "predictor"
-NOT_FOR = "a prediction needs one right answer out of several. Use single there."
+NOT_FOR = "a prediction needs exactly one correct answer out of several. Use single annotator."
 AUTHOR, CHANCE = "author", "chance"
 LABELS_BY = Setting(
     name="labels_by",
@@ -23,7 +23,7 @@ LABELS_BY = Setting(
     titled=True,
     compared=(AUTHOR, "llm", CHANCE),
     title="Example labels",
-    help="Who gave the labels that the examples show.",
+    help="The annotators whose labels the examples show.",
     default=AUTHOR,
     choices=(AUTHOR, "llm", "crowd", "expert", CHANCE),
 )
@@ -31,7 +31,7 @@ EXAMPLES = Setting(
     name="examples",
     main=True,
     title="Number of examples",
-    help="Other answers of the same author, from the same conversation where it is known.",
+    help="Other answers of the same author, if possible from the same conversation.",
     default=3,
     low=0,
     high=5,
@@ -136,8 +136,8 @@ def _draw(*key: object) -> int:
 INFO = ProtocolInfo(
     name=NAME,
     title="Predict the author",
-    description="One model predicts an author's answer from the author's other answers, shown "
-    "with the labels of one source: arms compare whose labels tell most about the author.",
+    description="One model predicts an author's answer from the author's other texts, shown "
+    "with the labels of one source. Arms compare which labels predict the author best.",
     group=Group.ONE,
     start=predict,
     parts=role_parts(NAME, ROLE),

@@ -84,9 +84,7 @@ THRESHOLDS = (
         "judge_changes", "judges_changed", "Changes from judge to judge", AT_LEAST, 1, high=4
     ),
     # An item accepted by certainty must have a known certainty.
-    Threshold(
-        "uncertainty", "uncertain", "Uncertainty as a whole", AT_LEAST, None, known_only=False
-    ),
+    Threshold("uncertainty", "uncertain", "Overall uncertainty", AT_LEAST, None, known_only=False),
 )
 AUDIT = "audit"
 USUAL_AUDIT = 0.03

@@ -23,7 +23,7 @@ SETTINGS = (
         main=True,
         titled=True,
         title="Samples",
-        help="How often the model is asked for each item.",
+        help="The number of answers for each item.",
         default=5,
         low=2,
         high=25,
@@ -31,7 +31,7 @@ SETTINGS = (
     Setting(
         name="temperature",
         title="Temperature",
-        help="At 0 all samples would be alike.",
+        help="At 0 all samples would be the same.",
         default=0.7,
         low=0.0,
         high=2.0,
@@ -53,8 +53,8 @@ def self_consistency(item: DebateItem, spec: DebateSpec) -> Debate:
 INFO = ProtocolInfo(
     name="self_consistency",
     title="Self-consistency",
-    description="One model answers several times; the most frequent answer wins, and how far "
-    "it leads tells how ambiguous the text is.",
+    description="One model answers several times, and the most frequent answer wins. A small "
+    "lead shows that the text is ambiguous.",
     group=Group.ONE,
     start=self_consistency,
     parts=role_parts("self_consistency", "annotator"),

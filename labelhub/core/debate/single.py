@@ -18,8 +18,8 @@ AFTER_LABEL = "after the label"
 QUOTES = Setting(
     name="quotes",
     title="Quotations",
-    help="The baseline of the papers is the label alone. Quotations show reviewers what it rests "
-    "on; they are asked for after the label, so that they cannot change it.",
+    help="The published baseline gives only the label. Quotations show reviewers the evidence; "
+    "the model gives them after the label, so that they cannot change it.",
     default="none",
     choices=("none", AFTER_LABEL),
 )

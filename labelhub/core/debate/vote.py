@@ -30,8 +30,8 @@ def vote(item: DebateItem, spec: DebateSpec) -> Debate:
 INFO = ProtocolInfo(
     name="vote",
     title="Vote",
-    description="Several models answer independently and the majority wins: what a debate of "
-    "the same cost has to beat.",
+    description="Several models answer independently, and the majority wins: the baseline for "
+    "debates of the same cost.",
     group=Group.VOTING,
     start=vote,
     parts=annotator_parts("vote"),
