@@ -1,4 +1,4 @@
-"""What operators look up about runs. Written by the runs themselves, so nothing is edited here."""
+"""Runs, debates and calls for operators, read-only because the runs write them."""
 
 from django.contrib import admin
 
@@ -29,7 +29,7 @@ class DebateAdmin(ReadOnlyAdmin):
 
 @admin.register(Turn)
 class TurnAdmin(ReadOnlyAdmin):
-    """Calls, as asked and answered."""
+    """Calls with request and answer."""
 
     list_display = [
         "id",

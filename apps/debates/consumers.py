@@ -1,4 +1,4 @@
-"""The socket that tells a page when to look at a run again. It writes nothing and sends no data."""
+"""The socket that tells a page to reload a run. It writes nothing and sends no data."""
 
 import time
 from typing import Any
@@ -13,22 +13,22 @@ from apps.debates.selectors import may_watch
 
 NOT_SIGNED_IN = 4403
 NOT_FOUND = 4404
-#: Seconds for which what was found of somebody's rights counts.
+#: Seconds for which the result of a check of rights stays valid.
 CHECK_EVERY = 30.0
 
 
 class RunProgressConsumer(AsyncJsonWebsocketConsumer):
-    """Sends ``{"type": "changed"}`` whenever the run has moved; members of its project only."""
+    """Sends ``{"type": "changed"}`` to members of the project whenever the run has changed."""
 
     group = ""
-    #: When the right to watch was last looked at, on the clock of :func:`time.monotonic`.
+    #: Time of the last check of rights, by :func:`time.monotonic`.
     checked_at = 0.0
 
     async def connect(self) -> None:
-        """Refuse strangers by close code (4403 not signed in, 4404 no such run for this person)."""
+        """Refuse others by a close code (4403: not signed in, 4404: no run to see)."""
         user = self.scope.get("user")
         run_id = self.scope["url_route"]["kwargs"]["run_id"]
-        # Accepted first: before that, a browser is told 1006 whatever code the server closes with.
+        # Accept first: before that, a browser gets the code 1006 for any code.
         await self.accept()
         if user is None or not user.is_authenticated:
             await self.close(code=NOT_SIGNED_IN)
@@ -47,24 +47,24 @@ class RunProgressConsumer(AsyncJsonWebsocketConsumer):
             await self.channel_layer.group_discard(self.group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, **kwargs: Any) -> None:
-        """Pages have nothing to say here."""
+        """Ignore messages from pages."""
 
     async def run_changed(self, event: events.RunChanged) -> None:
-        """Pass the wake-up on, unless the person may no longer know of the run."""
+        """Send the message, unless the user may no longer see the run."""
         if not await self._may_still_watch():
             await self.close(code=NOT_FOUND)
             return
         await self.send_json({"type": "changed"})
 
     async def _may_still_watch(self) -> bool:
-        """Looked up at most every :data:`CHECK_EVERY` seconds: a socket may be open for days."""
+        """Checked at most every :data:`CHECK_EVERY` seconds: sockets may be open for days."""
         if self.checked_at and time.monotonic() - self.checked_at < CHECK_EVERY:
             return True
         run_id = self.scope["url_route"]["kwargs"]["run_id"]
         user_id = self.scope["user"].pk
 
         def look_up() -> bool:
-            # The user of the scope is as they were when the socket was opened.
+            # The user in the scope has the rights of the moment when the socket was opened.
             user = find_active_user(user_id)
             return user is not None and may_watch(user, run_id)
 

@@ -1,6 +1,6 @@
-"""What the channel layer says about runs: "look again", never what changed.
+"""Messages about runs in the channel layer: "reload", without the change itself.
 
-The database is the truth; a message that is lost costs a moment, nothing else.
+The data are in the database, so a lost message only delays a page.
 """
 
 import asyncio
@@ -26,17 +26,17 @@ class RunChanged(TypedDict):
 
 
 def run_group(run_id: int) -> str:
-    """The group of everybody who watches a run."""
+    """The group of all consumers that watch a run."""
     return f"run.{run_id}"
 
 
 def listen_here() -> None:
-    """Name the running loop as one in which consumers wait for messages."""
+    """Register the running loop as one in which consumers wait for messages."""
     _listening.add(asyncio.get_running_loop())
 
 
 def announce_run(run_id: int) -> None:
-    """Wake everybody who watches the run. Best effort: a dead layer is logged, never raised."""
+    """Notify all watchers of the run. Errors of the channel layer are logged, not raised."""
     message = RunChanged(type="run.changed", run=run_id)
     try:
         _send(run_group(run_id), message)

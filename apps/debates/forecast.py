@@ -1,4 +1,4 @@
-"""What the plan in a form would take: the part of a page that follows every change."""
+"""The estimate for the plan in a form: a part of the page that follows every change."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from labelhub.core.errors import LabelhubError
 
 
 def forecast(project: Project, plan: RunPlan) -> dict[str, Any]:
-    """For ``debates/run_create.html#preview``: what the plan takes, or why there is no telling."""
+    """Context of ``debates/run_create.html#preview``: the estimate, or why there is none."""
     try:
         plan = plan.complete()
         return {
@@ -26,6 +26,6 @@ def forecast(project: Project, plan: RunPlan) -> dict[str, Any]:
 
 
 def faults_of(form: BaseForm) -> dict[str, Any]:
-    """For the same, where fields of the form have faults: each by the label of its field."""
+    """The same context if fields of the form have errors, by the label of the field."""
     faults = form.errors.items()
     return {"faults": [(form[name].label, words) for name, words in faults if name in form.fields]}

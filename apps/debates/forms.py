@@ -19,7 +19,7 @@ from labelhub.core.debate.info import Group, InvalidSetting, Setting
 from labelhub.core.prompts import MOST_BODY
 from labelhub.core.schema import LabelType
 
-#: More than any project has; a database counts no further than it can.
+#: More than any project has, within the range of database integers.
 MOST_ITEMS = 10**9
 
 
@@ -49,7 +49,7 @@ def setting_for_task(setting: Setting, task: LabelType) -> Setting:
 
 
 def model_words(model: ModelSpec) -> str:
-    """How a model is offered: the offline model's provider says that it is no LLM."""
+    """The name of a model in menus; the provider of the offline model says that it is no LLM."""
     return f"{model.name} · {model.provider.name}"
 
 
@@ -78,7 +78,7 @@ def setting_form_field(setting: Setting) -> forms.Field:
 
 
 def prompt_field(name: str, variants: Iterable[PromptVariant]) -> forms.ChoiceField:
-    """Which text of the prompt ``name`` to use: the present one, or one of ``variants``."""
+    """The choice between the present text of the prompt ``name`` and its ``variants``."""
     protocol, _, role = name.partition("/")
     return forms.ChoiceField(
         choices=[
@@ -95,7 +95,7 @@ USUAL_PROTOCOL = "ecj"
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A protocol to choose; ``not_for`` says why not, where it cannot answer the question."""
+    """A protocol to choose; ``not_for``: why it cannot answer the question, or ""."""
 
     info: ProtocolInfo
     checked: bool
@@ -105,7 +105,7 @@ class Card:
 
 @dataclass(slots=True)
 class StageFields:
-    """What is to be set about one stage of a protocol; most have only one."""
+    """The fields for one stage of a protocol; most protocols have one stage."""
 
     title: str = ""
     settings: list[forms.BoundField] = field(default_factory=list)
@@ -113,16 +113,16 @@ class StageFields:
 
 
 class RunForm(forms.Form):
-    """Protocol, its settings, a model per role, how many items.
+    """Protocol, its settings, a model per role, and the number of items.
 
-    Settings and roles are those of the protocol in the data, or of the usual one; whoever shows the
-    form asks for it anew when the protocol or a setting has changed. What the data leave out is as
-    usual. A setting that was shown with its usual value (``usual_NAME``) and not touched becomes
-    what is usual for the protocol that is chosen now.
+    Settings and roles belong to the protocol in the data, or to the default protocol; the page
+    requests the form again when the protocol or a setting changes. Missing data have their default.
+    A setting that was shown with its default (``usual_NAME``) and not changed gets the default of
+    the present protocol.
 
     Args:
-        task: what kind of question the project asks.
-        variants: the project's own texts of prompts that are still offered, the newest first.
+        task: the label type of the project.
+        variants: the project's variants of prompts that are not retired, the newest first.
     """
 
     protocol = forms.ChoiceField(
@@ -164,7 +164,7 @@ class RunForm(forms.Form):
         **kwargs: Any,
     ) -> None:
         super().__init__(data.copy() if data else None, **kwargs)  # type: ignore[attr-defined]  # a QueryDict or dict
-        #: The data, with what is usual filled in for the fields that the protocol adds.
+        #: The data, with defaults for the fields that the protocol adds.
         self._filled: Any = self.data
         self.task = task
         self.info: ProtocolInfo = LABELLING.get(self._said("protocol"), LABELLING[USUAL_PROTOCOL])
@@ -176,7 +176,7 @@ class RunForm(forms.Form):
         self._prompts = self._add_prompts(variants)
 
     def groups(self) -> Iterator[tuple[str, list[Card]]]:
-        """The protocols to choose from, by what they are like."""
+        """The protocols to choose from, by group."""
         for group in Group:
             yield group, [self._card(info) for info in LABELLING.values() if info.group is group]
 
@@ -194,18 +194,17 @@ class RunForm(forms.Form):
         return list(found.values())
 
     def prompts(self) -> list[forms.BoundField]:
-        """Which text to use, of each prompt that the project has variants of."""
+        """The choice of a version for each prompt with variants."""
         return [self[_prompt_field(name)] for name in self._prompts]
 
     @property
     def calls(self) -> CallCount:
-        """Calls per item, as set."""
+        """The calls per item with the present settings."""
         return self.info.calls(self._chosen)
 
     @property
     def shape(self) -> str:
-        """Which fields there are beyond those of every protocol, and what is wrong with them; a
-        hash."""
+        """A hash of the fields that the protocol adds and of their errors."""
         own = [name for name in self.fields if name.startswith(("set_", "model_", "prompt_"))]
         wrong = [self.errors[name].as_json() for name in own if name in self.errors]
         stages = [info.name for info in self._stages.values()]
@@ -248,7 +247,7 @@ class RunForm(forms.Form):
         )
 
     def _said(self, name: str) -> str:
-        """What the data say of a field, unchecked."""
+        """The unchecked value of a field."""
         return str(self.data.get(name) or self.initial.get(name) or "")
 
     def _add_settings(self) -> tuple[Setting, ...]:
@@ -263,14 +262,14 @@ class RunForm(forms.Form):
         return known
 
     def _raw(self, setting: Setting) -> Any:
-        """What the data say of a setting; what is usual where they say nothing of their own."""
+        """The value of a setting in the data; its default if it was not changed."""
         name = _setting_field(setting)
         given = self.data.get(name)
         untouched = given is None or given == self.data.get(f"usual_{name}")
         return setting.default if untouched else given
 
     def _readable(self, settings: Any) -> dict[str, Any]:
-        """The settings in the data, the usual ones for what cannot be read."""
+        """The settings in the data, with defaults for unreadable ones."""
         found = {}
         for setting in settings:
             try:
@@ -294,7 +293,7 @@ class RunForm(forms.Form):
                 self._filled.setdefault(name, pk)
 
     def _in_stage(self, role: str) -> str:
-        """The role as its stage's protocol knows it."""
+        """The name of the role in the protocol of its stage."""
         stage = self._stage_of(role)
         return role.removeprefix(f"{stage}_") if stage else role
 
@@ -316,7 +315,7 @@ class RunForm(forms.Form):
 
 
 class BudgetForm(forms.Form):
-    """How much more a run may cost."""
+    """The new budget of a run."""
 
     budget = dollars_field("", "New budget in USD", required=True)
 
@@ -327,7 +326,7 @@ class BudgetForm(forms.Form):
 
 
 def _why_unsuitable(info: ProtocolInfo, task: LabelType) -> str:
-    """Why the protocol cannot answer the question; empty where it can."""
+    """Why the protocol cannot answer the question; empty if it can."""
     return "" if info.answers(task) else f"Not for this project: {info.not_for}"
 
 
@@ -350,7 +349,7 @@ def _section(label: str, words: str, rows: int) -> forms.CharField:
     return forms.CharField(
         label=label,
         max_length=MOST_BODY // 2,
-        # What stands at the ends of a prompt is part of it.
+        # Blanks at the ends belong to the prompt.
         strip=False,
         widget=forms.Textarea(attrs={**_SECTION, "rows": rows}),
         help_text=words,
@@ -358,7 +357,7 @@ def _section(label: str, words: str, rows: int) -> forms.CharField:
 
 
 class VariantForm(forms.Form):
-    """The two sections of a prompt, and what to call the variant."""
+    """The two sections of a prompt and the name of the variant."""
 
     title = forms.CharField(
         max_length=100,
@@ -375,7 +374,7 @@ class VariantForm(forms.Form):
 
 
 class TrialForm(forms.Form):
-    """A model for each role of the protocol that tries the variant; by default the usual ones."""
+    """A model for each role of the protocol that tries the variant, with the default models."""
 
     def __init__(
         self, data: Mapping[str, Any] | None = None, *, variant: PromptVariant, **kwargs: Any

@@ -1,4 +1,4 @@
-"""Runs, debates and turns: what was asked of models, what they said, how far a run has come."""
+"""Runs, debates and turns: the calls to models, their answers and the progress of runs."""
 
 import uuid
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Runs."""
 
     def visible_to(self, user: "User | AnonymousUser") -> "RunQuerySet":
-        """Runs of projects that ``user`` may know of."""
+        """Runs of projects that ``user`` may see."""
         return self.filter(project__in=Project.objects.visible_to(user))
 
     def going(self) -> "RunQuerySet":
@@ -34,21 +34,21 @@ class DebateQuerySet(models.QuerySet["Debate"]):
     """Debates."""
 
     def open_to(self, user: "User | AnonymousUser") -> "DebateQuerySet":
-        """Without those of items that ``user`` is yet to audit blind."""
+        """Without debates on items that ``user`` has yet to audit blind."""
         return self.exclude(hidden_from(user.pk or 0, item="item"))
 
     def visible_to(self, user: "User | AnonymousUser") -> "DebateQuerySet":
-        """Debates of projects that ``user`` may know of."""
+        """Debates of projects that ``user`` may see."""
         return self.filter(run__project__in=Project.objects.visible_to(user))
 
     def claimable(self) -> "DebateQuerySet":
-        """Waiting, and not held by a live worker."""
+        """Waiting debates that no live worker holds."""
         lapsed = models.Q(lease_until__isnull=True) | models.Q(lease_until__lt=timezone.now())
         return self.filter(lapsed, status="waiting")
 
 
 class Experiment(models.Model):
-    """Several ways to label the same verified items, tried side by side: a run for each."""
+    """A comparison of several ways to label the same verified items, with a run for each."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="experiments")
     title = models.CharField(max_length=100)
@@ -76,7 +76,7 @@ class RoutingRule(models.Model):
 
 
 class PromptVariant(models.Model):
-    """A project's own version of a prompt, beside the one that comes with the product."""
+    """A project's own version of a prompt, besides the version of the installation."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="prompt_variants")
     name = models.CharField(max_length=200, help_text="The prompt it stands in for: protocol/role.")
@@ -145,7 +145,7 @@ class Run(models.Model):
         default=0, help_text="How often in a row a fault of the server stopped it."
     )
     budget_nanousd = models.BigIntegerField(null=True, blank=True, help_text="None: no limit.")
-    # Sums over the turns, added to in the transaction that writes them, counted anew at the end.
+    # Sums over the turns, updated in the transaction that writes them, recounted at the end.
     turns_count = models.PositiveBigIntegerField(default=0)
     unpriced_turns = models.PositiveBigIntegerField(default=0, help_text="Their cost is unknown.")
     tokens_in = models.PositiveBigIntegerField(default=0)
@@ -184,7 +184,7 @@ class Run(models.Model):
 
 
 class RunRole(models.Model):
-    """Which model plays which role of a run, and by which prompt."""
+    """The model and the prompt of a role of a run."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="roles")
     role = models.CharField(max_length=30)
@@ -251,7 +251,7 @@ class Debate(models.Model):
 
 
 class Turn(models.Model):
-    """One agent's call in a debate: asked, effective, answered, paid. Written once."""
+    """One agent's call in a debate, with its parameters, answer and cost. Written once."""
 
     debate = models.ForeignKey(Debate, on_delete=models.CASCADE, related_name="turns")
     step = models.CharField(max_length=60)
@@ -321,5 +321,5 @@ class Turn(models.Model):
 
     @property
     def words(self) -> str:
-        """The answer as people read it: one in JSON as the text form of its prompt has it."""
+        """The answer for people: JSON is rewritten in the text form of its prompt."""
         return json_as_text(self.text)

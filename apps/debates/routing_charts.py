@@ -1,4 +1,4 @@
-"""What the routing page draws: how a signal is spread, and what each of its bounds would do."""
+"""The charts of the routing page: the distribution of a signal, and the effect of its bounds."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from labelhub.core.agreement.figures import Figure
 from labelhub.core.debate.routing import AT_MOST, Threshold
 
 BINS = 20
-#: An error curve needs so many different points to say anything.
+#: The fewest different points of an error curve.
 FEWEST_POINTS = 2
-#: Of both charts, which stand in narrow columns.
+#: The size of both charts, which are in narrow columns.
 WIDTH, HEIGHT = 240.0, 56.0
 
 
 @dataclass(frozen=True, slots=True)
 class SignalCharts:
-    """One signal: how it is spread, and the curve of its bounds where their errors are known."""
+    """The charts of a signal: its distribution, and the errors of its bounds if they are known."""
 
     signal: SignalForecast
     spread: Chart
@@ -46,27 +46,26 @@ def bound_words(threshold: Threshold, bound: float | None) -> str:
 
 
 def error_words(figure: Figure) -> str:
-    """The error of what is accepted in a plain sentence; empty where it is not known."""
+    """A sentence on the error rate of the accepted items; empty if it is unknown."""
     drawn = draw_figure(figure, percent=True)
     if drawn.reason:
         return ""
     low = drawn.low.removesuffix(" %")
     if not figure["value"]:
         return (
-            f"Of what is accepted without a person, nothing was found wrong "
-            f"(95 % interval {low}–{drawn.high}, n = {drawn.n})."
+            f"No audited item has a wrong label (95 % interval {low}–{drawn.high}, n = {drawn.n})."
         )
     return (
-        f"Of what is accepted without a person, about {drawn.value} is wrong "
+        f"About {drawn.value} of the items that are accepted without a person are wrong "
         f"(95 % interval {low}–{drawn.high}, n = {drawn.n})."
     )
 
 
 def _value_chart(signal: SignalForecast) -> Chart:
-    """A bar for each whole number, or for each twentieth; the lowest holds the values below it."""
+    """A bar for each whole number or each twentieth; the lowest includes smaller values."""
     threshold, bound = signal.threshold, signal.bound
     size = 1.0 if threshold.whole else (threshold.high - threshold.low) / BINS
-    # A whole number's bar stands over it, that of a stretch right of its start.
+    # The bar of a whole number is centred on it; the bar of an interval begins at its start.
     shift = 0.0 if threshold.whole else size / 2
     sent: Counter[float] = Counter()
     kept: Counter[float] = Counter()
@@ -88,7 +87,7 @@ def _value_chart(signal: SignalForecast) -> Chart:
     return Chart(
         key=f"signal-{threshold.signal}",
         title=f"{threshold.title} of {count:,} debates",
-        description=f"{beyond:,} of them are beyond the bound ({bound_words(threshold, bound)}).",
+        description=f"{beyond:,} debates are beyond the bound ({bound_words(threshold, bound)}).",
         rows=[{"value": x, "sent": sent[x], "kept": kept[x]} for x in places],
         x=Axis(
             title=f"{beyond:,} of {count:,} beyond",
@@ -112,7 +111,7 @@ def _bin(threshold: Threshold, value: float) -> int:
 
 
 def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
-    """The error of what is accepted by the share that is sent, bound by bound."""
+    """The error rate of the accepted items by the share that each bound sends."""
     known = [(step, step.error["value"]) for step in signal.steps]
     points = [(step, step.sent / items, error) for step, error in known if error is not None]
     if len({(sent, error) for _, sent, error in points}) < FEWEST_POINTS:
@@ -120,8 +119,8 @@ def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
     top = max(0.05, *(error for *_, error in points))
     return Chart(
         key=f"bounds-{signal.threshold.signal}",
-        title=f"{signal.threshold.title}: what each bound would do",
-        description=f"Error among the accepted, up to {top:.0%}, by the share that is sent.",
+        title=f"{signal.threshold.title}: the effect of each bound",
+        description=f"Error rate of the accepted items, up to {top:.0%}, by the share sent.",
         rows=[
             {"bound": step.bound, "share sent": sent, "error": error}
             for step, sent, error in points
@@ -129,7 +128,7 @@ def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
         shares=("share sent", "error"),
         x=Axis(title="sent", ticks=(0, 0.5, 1)),
         y=Axis(
-            title="wrong among the rest",
+            title="error rate of the rest",
             high=top,
             ticks=(0, top),
             words=lambda share: f"{share * 100:.0f} %",
@@ -143,7 +142,7 @@ def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
                     kind="accent" if step.chosen else "other",
                     label="now" if step.chosen else "",
                     words=f"{bound_words(signal.threshold, step.bound)}: {sent:.0%} sent, "
-                    f"{error:.0%} wrong among the rest",
+                    f"error rate of the rest {error:.0%}",
                 )
                 for step, sent, error in points
             ),

@@ -1,7 +1,7 @@
-"""Driving runs: each is a job as long as it is going, a slice at a time.
+"""Jobs that drive active runs, one slice at a time.
 
-A run may be waiting for its endpoint for minutes, so that runs have threads of their own; where
-there are more runs than threads, they take turns.
+Runs have threads of their own, because a run may wait for its endpoint for minutes. If there are
+more runs than threads, they take turns.
 """
 
 from datetime import timedelta
@@ -14,23 +14,23 @@ from apps.debates.models import Run
 from apps.debates.services import SliceEnd
 
 KIND = "debates.run"
-#: The lease of its debates may be about to lapse.
+#: The lease of its debates may expire soon.
 BUSY = timedelta(seconds=2)
 
 
 @job(KIND, threads=settings.LABELHUB_RUNS_AT_ONCE, lease=timedelta(seconds=10))
 def drive_run(job_run: JobRun) -> None:
-    """Drive a run for one slice; it is put off behind others where there is more to do."""
+    """Drive a run for one slice; if more is left, it queues behind other runs."""
     end = services.run_slice(job_run.subject, renew=job_run.renew)
     if Run.objects.going().filter(pk=job_run.subject).exists():
         raise Postponed(end.value, BUSY if end is SliceEnd.BUSY else timedelta())
 
 
 def launch_run(run_id: int) -> None:
-    """Have a worker drive the run once the transaction is through; who drives it goes on."""
+    """Have a worker drive the run after the transaction; a worker that drives it continues."""
     wake_job(KIND, run_id)
 
 
 def keep_runs() -> None:
-    """See to it that every run that is going is driven."""
+    """Ensure that each active run is driven."""
     ensure_jobs(KIND, services.unfinished_runs())

@@ -1,4 +1,4 @@
-"""A run's debates word for word, one JSON object a line: for archives and for other programs."""
+"""The complete debates of a run as JSON lines, for archives and other programs."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from apps.debates import selectors
 from apps.debates.conversation.summary import gold_of, verdict_of
 from apps.debates.models import Debate, Run, Turn
 
-#: What REST and files tell of a debate and of a turn, in this order.
+#: The fields of a debate and of a turn in REST and files, in order.
 DEBATE_FIELDS = (
     "id", "run", "item", "item_external_id", "replicate", "status", "value", "gold", "uncertainty",
     "signals", "flags", "reasons", "error", "finished_at",
@@ -28,15 +28,15 @@ TURN_FIELDS = (
 
 
 def transcript_lines(run: Run, user: User | AnonymousUser | None = None) -> Iterator[bytes]:
-    """Each debate as ``debates/{id}/`` gives it, with the item's text; those that ``user`` may
-    know of by now (None: all)."""
+    """Each debate as in ``debates/{id}/``, with the item's text; only debates that ``user`` may
+    see (None: all)."""
     for debate in selectors.all_with_turns(run, user):
         row = _debate(debate) | {"text": debate.item.text}
         yield json.dumps(row, cls=JSONEncoder, ensure_ascii=False).encode() + b"\n"
 
 
 def transcript_response(run: Run, user: User | AnonymousUser) -> StreamingHttpResponse:
-    """The same as a download, sent while it is read."""
+    """The transcripts as a streamed download."""
     lines = transcript_lines(run, user)
     response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     name = f"{run.project.slug}-run-{run.pk}.debates.jsonl"

@@ -108,7 +108,7 @@ class Prompt:
         if surplus:
             raise PromptVariables(
                 f"The prompt '{self.name}' does not declare {_join_quoted(surplus)}; "
-                "add it to 'inputs' or do not pass it."
+                "add it to 'inputs' or remove it."
             )
 
 
@@ -141,7 +141,7 @@ class PromptLibrary:
         # Names become a path: only plain words may pass.
         if not (_NAME.fullmatch(protocol) and _NAME.fullmatch(role) and path.is_file()):
             known = ", ".join(self.names()) or "none"
-            raise PromptError(f"There is no prompt '{name}'; there are: {known}.")
+            raise PromptError(f"There is no prompt '{name}'; the prompts are: {known}.")
         return parse_prompt(name, self._expand(path.read_text(encoding="utf-8"), name))
 
     def _expand(self, text: str, name: str) -> str:
@@ -252,7 +252,7 @@ def _compile_sections(
             raise PromptError(problem, data=place) from None
     if set(inputs) - used:
         raise PromptError(
-            f"The prompt '{name}' declares {_join_quoted(set(inputs) - used)} in vain."
+            f"The prompt '{name}' declares {_join_quoted(set(inputs) - used)} but does not use it."
         )
     return tuple(made)
 
@@ -265,18 +265,20 @@ def _parse_template(text: str, inputs: tuple[str, ...]) -> nodes.Template:
     strange = meta.find_undeclared_variables(tree) - set(inputs)
     for node in tree.find_all(nodes.Name):
         if node.name in strange:
-            words = f"it uses {_join_quoted(strange)} without declaring it."
+            words = f"it uses {_join_quoted(strange)}, which it does not declare."
             raise TemplateSyntaxError(words, node.lineno)
     return tree
 
 
 def _check_language(node: nodes.Node, loops: int = 0) -> None:
     if not isinstance(node, _LANGUAGE):
-        words = f"'{type(node).__name__.lower()}' has no place in a prompt: it may only show values"
+        words = (
+            f"'{type(node).__name__.lower()}' is not allowed in a prompt: it may only show values"
+        )
         raise TemplateSyntaxError(f"{words}, and use 'if' and 'for'.", node.lineno)
     loops += isinstance(node, nodes.For)
     if loops > MOST_LOOPS or getattr(node, "recursive", False):
-        words = f"at most {MOST_LOOPS} loops may stand in each other, and none may call itself."
+        words = f"at most {MOST_LOOPS} loops may be nested, and none may call itself."
         raise TemplateSyntaxError(words, node.lineno)
     for child in node.iter_child_nodes():
         _check_language(child, loops)
@@ -293,7 +295,7 @@ def _compile(tree: nodes.Template) -> Template:
 def _only_list(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return value
-    raise TypeError("'for' goes through lists only, not through text")
+    raise TypeError("'for' accepts only lists, not text")
 
 
 _ENVIRONMENT.filters["only_list"] = _only_list
@@ -304,7 +306,7 @@ def _check_size(pieces: Iterable[str]) -> Iterator[str]:
     for count, piece in enumerate(pieces):
         length += len(piece)
         if count > MOST_PIECES or length > MOST_RENDERED:
-            raise ValueError("it grows too long")
+            raise ValueError("it is too long")
         yield piece
 
 

@@ -72,5 +72,5 @@ def test_the_overview_and_a_waiting_run_say_it(client: Client) -> None:
     age_sign(minutes=5)
     assert "No worker is running" in client.get(page).content.decode()
     assert limited_by(run) == (
-        "No worker has been running for 5 minutes; the run goes on once one is started."
+        "No worker has been running for 5 minutes; the run continues once one is started."
     )

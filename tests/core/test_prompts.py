@@ -103,8 +103,11 @@ def test_a_template_cannot_reach_into_python() -> None:
         (HEAD.replace("demo/role", "demo/other") + "## system\n## user\n", "calls itself"),
         (HEAD + "## user\n{{ item }}", "must consist of"),
         (HEAD + "Hello\n## system\nx\n## user\n{{ item }}", "must consist of"),
-        (HEAD + "## system\nx\n## user\n{{ item }} {{ other }}", "'other' without declaring"),
-        (HEAD + "## system\nx\n## user\ny", "'item' in vain"),
+        (
+            HEAD + "## system\nx\n## user\n{{ item }} {{ other }}",
+            "'other', which it does not declare",
+        ),
+        (HEAD + "## system\nx\n## user\ny", "'item' but does not use it"),
         (HEAD + "## system\nx\n## user\n{{ item", "not a valid template"),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_dry_run_says_what_it_would_take_and_writes_nothing() -> None:
     ("args", "words"),
     [
         (["nothing", "--protocol", "ecj"], "no project 'nothing'"),
-        (["SLUG", "--protocol", "oracle"], "'oracle' is not known"),
+        (["SLUG", "--protocol", "oracle"], "'oracle' is unknown"),
         (["SLUG", "--protocol", "ecj", "--model", "king=offline"], "no role 'king'"),
         (["SLUG", "--protocol", "ecj", "--model", "nobody"], "No model 'nobody'"),
         (["SLUG", "--protocol", "ecj", "--budget", "lots"], "'lots' is not an amount"),
@@ -121,7 +121,7 @@ def test_a_paused_run_of_the_same_plan_is_resumed_and_its_failures_are_tried_aga
 def test_what_somebody_paused_by_hand_stays_paused() -> None:
     project = project_with_items(3)
     run = paused(project, "user")
-    with pytest.raises(CommandError, match=f"Run {run.pk} of the same plan was paused by hand"):
+    with pytest.raises(CommandError, match=f"Run {run.pk} of the same plan was paused by a person"):
         again(project)
     assert list(Run.objects.values_list("status", flat=True)) == ["paused"]
 

@@ -210,7 +210,7 @@ def test_of_many_examples_the_latest_of_each_label_are_searched(
         verified(project, f"Soup {number}", "good")
     book = PrecedentBook.of_run(run_of(project))
     assert len(book) == 4
-    assert book.note == "Precedents are looked for among 4 of the latest verified items."
+    assert book.note == "Precedents are chosen from the latest 4 verified items."
     assert told(book.for_item(asked(project, "Soup")))[-1] == ("bad", "Rare soup")
     monkeypatch.setattr(module, "MOST", 10)
     assert PrecedentBook.of_run(run_of(project)).note == ""

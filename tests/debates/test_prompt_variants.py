@@ -151,7 +151,7 @@ def test_what_cannot_be_tried_says_why() -> None:
         "{{ item }}", "{{ item }}{{ claim }}"
     )
     PromptVersion.objects.filter(pk=variant.version_id).update(body=stale)
-    with pytest.raises(Conflict, match="other inputs"):
+    with pytest.raises(Conflict, match="inputs of the prompt have changed"):
         prompts.trial_plans(project, get_variant(project, variant.pk), models)
     variant.retired = True
     with pytest.raises(Conflict, match="retired"):

@@ -96,7 +96,7 @@ def test_saving_and_applying_routes_the_items_anew(project: Project) -> None:
     client = browser(project, Role.MANAGER)
     sent = {"audit": "0", "flags": ["tie"], "apply": "yes"}
     shown = words(client.post(page(project), sent, follow=True).content.decode())
-    assert "2 items have changed their way" in shown
+    assert "2 items are routed differently" in shown
     assert "earlier rule" not in shown
     assert ItemState.objects.filter(queued=True).count() == 3
 

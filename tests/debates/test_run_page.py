@@ -78,9 +78,9 @@ def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_querie
 
 def test_a_run_that_nobody_drives_says_so() -> None:
     run = paid_run()
-    assert "No worker is at it" not in page_of(run, "run_progress")
+    assert "No worker drives the run" not in page_of(run, "run_progress")
     Run.objects.update(created_at=timezone.now() - timedelta(minutes=1))
-    assert "No worker is at it" in page_of(run, "run_progress")
+    assert "No worker drives the run" in page_of(run, "run_progress")
 
 
 class Lines(Script):
@@ -98,12 +98,12 @@ class Lines(Script):
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        ({"limited_by": "provider rate", "rpm": 500}, "it takes 500 calls a minute."),
-        ({"limited_by": "provider rate"}, "it takes no more calls for the moment."),
+        ({"limited_by": "provider rate", "rpm": 500}, "it accepts 500 calls a minute."),
+        ({"limited_by": "provider rate"}, "it accepts no more calls for the moment."),
         ({"limited_by": "rate limit"}, "Rate limit. provider"),
         ({"limited_by": "concurrency setting"}, "at most 8 calls at a time."),
-        ({"limited_by": "adaptive limit"}, "8 calls at a time, as many as it took so far."),
-        ({"breaker_open": True}, "nothing is sent any more."),
+        ({"limited_by": "adaptive limit"}, "8 calls at a time, as many as it has accepted so far."),
+        ({"breaker_open": True}, "no more calls are sent."),
         ({}, ""),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_call_that_was_answered_when_asked_again_is_told_apart() -> None:
     assert (group.count, group.mended) == (2, 1)
     assert "A second try succeeded for 1 of them. The answer names none" in page_of(run)
     said(run, 1, attempt=2)
-    assert "nothing is left to do" in page_of(run)
+    assert "there is nothing to do" in page_of(run)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,12 @@ def test_a_run_that_has_spent_its_budget_gets_more_and_goes_on() -> None:
 
 @pytest.mark.parametrize(
     ("budget", "words"),
-    [("0.5", "give more"), ("", "required"), ("much", "Enter a number"), ("-1", "greater than")],
+    [
+        ("0.5", "enter a larger amount"),
+        ("", "required"),
+        ("much", "Enter a number"),
+        ("-1", "greater than"),
+    ],
 )
 def test_a_budget_that_will_not_do_is_refused_at_its_field(budget: str, words: str) -> None:
     run = over_budget(paid_run())

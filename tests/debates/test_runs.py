@@ -42,7 +42,7 @@ def test_a_run_keeps_schema_prompts_and_models_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"protocol": "oracle"}, "'oracle' is not known; there are single, cot"),
+        ({"protocol": "oracle"}, "'oracle' is unknown; it must be one of single, cot"),
         ({"models": {}}, "the role 'annotator' of 'single' has none"),
         ({"replicates": 0}, "replicates: must be between 1 and 20"),
         ({"limit": 0}, "limit: must be at least 1"),

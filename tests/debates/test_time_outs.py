@@ -114,7 +114,7 @@ def test_a_budget_is_safe_from_answers_that_never_came(model_server: FakeServer)
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "budget")
     assert run.cost_nanousd == 0
     assert 0 < run.unread_nanousd <= 2_000_000
-    assert "may be charged for calls that got no answer" in run.message
+    assert "may be charged for calls without an answer" in run.message
 
 
 @pytest.mark.parametrize("restarts", [False, True])

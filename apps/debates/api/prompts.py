@@ -1,4 +1,4 @@
-"""REST: the prompts that a project's runs can use."""
+"""REST: the prompts for a project's runs."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class PromptVariantSerializer(serializers.ModelSerializer[PromptVariant]):
 
 
 class PromptSerializer(serializers.Serializer[Any]):
-    """A prompt as it is now; ``runs`` counts those of the project that used any version of it."""
+    """The present prompt; ``runs`` counts the project's runs that used any version of it."""
 
     name = serializers.CharField(source="prompt.name")
     protocol = serializers.CharField(source="prompt.protocol")

@@ -1,4 +1,4 @@
-"""REST: the routing rule and what it does."""
+"""REST: the routing rule and its effect."""
 
 from typing import Any
 
@@ -14,53 +14,57 @@ from labelhub.core.debate.routing import InvalidRule, read_rule
 
 
 class RuleSerializer(serializers.Serializer[Any]):
-    """When debates go to people. What is left out is as usual."""
+    """The rule for sending debates to people. Missing keys have their default."""
 
     flags = serializers.ListField(child=serializers.CharField(), required=False)
     bounds = serializers.DictField(
         child=serializers.FloatField(allow_null=True),
         required=False,
-        help_text="Signal to bound; null switches it off.",
+        help_text="Signal → bound; null switches it off.",
     )
-    audit = serializers.FloatField(required=False, help_text="Share of what is accepted, 0 to 0.5.")
+    audit = serializers.FloatField(
+        required=False, help_text="Share of the accepted items, 0 to 0.5."
+    )
 
 
 class RuleChangeSerializer(serializers.Serializer[Any]):
     """A rule to store."""
 
     rule = RuleSerializer()
-    apply = serializers.BooleanField(
-        default=False, help_text="Route the items that were labelled before anew as well."
-    )
+    apply = serializers.BooleanField(default=False, help_text="Also route earlier items again.")
 
 
 class EffectSerializer(serializers.Serializer[Any]):
-    """What the rule does with each item's latest debate."""
+    """The effect of the rule on each item's latest debate."""
 
     items = serializers.IntegerField()
     sent = serializers.IntegerField()
-    failed = serializers.IntegerField(help_text="Sent whatever the rule says.")
+    failed = serializers.IntegerField(help_text="Always sent to people.")
     audited = serializers.IntegerField()
     because = serializers.SerializerMethodField(help_text="Reason to items.")
-    accepted_error = serializers.DictField(help_text="Wrong by what people decided; see audits.")
+    accepted_error = serializers.DictField(
+        help_text="Error rate by the labels of people; see audits."
+    )
     sent_error = serializers.DictField()
 
     def get_because(self, weighed: services.RuleForecast) -> dict[str, int]:
-        """How many items each reason sends; one may have several."""
+        """The number of items by reason; an item may have several."""
         return {reason.code: reason.items for reason in weighed.because}
 
 
 class RoutingSerializer(serializers.Serializer[Any]):
-    """The rule, what it does, and how wrong what it accepts is."""
+    """The rule, its effect, and the error rate of the items that it accepts."""
 
     rule = RuleSerializer()
     changed_by = serializers.CharField(allow_null=True)
     changed_at = serializers.DateTimeField(allow_null=True)
     review_scope = serializers.CharField()
-    behind = serializers.IntegerField(help_text="Items routed by an earlier rule or plan.")
+    behind = serializers.IntegerField(help_text="Items routed by an earlier rule or review plan.")
     effect = EffectSerializer()
-    accepted_error = serializers.DictField(help_text="By blind audits alone.")
-    rerouted = serializers.IntegerField(allow_null=True, help_text="Items that changed their way.")
+    accepted_error = serializers.DictField(help_text="Only by blind audits.")
+    rerouted = serializers.IntegerField(
+        allow_null=True, help_text="Items that are routed differently now."
+    )
 
 
 @extend_schema(tags=["runs"])
@@ -73,7 +77,7 @@ class RoutingViewSet(ProjectViewSet):
     def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:
         """Show the routing rule.
 
-        With what it does with the items debated so far.
+        With its effect on the items debated so far.
         """
         return Response(self.get_serializer(_routing_state(self.project)).data)
 
@@ -81,7 +85,7 @@ class RoutingViewSet(ProjectViewSet):
     def update(self, request: SignedInApiRequest, **_: str) -> Response:
         """Set the routing rule.
 
-        And follow it for the items debated so far where that is wanted.
+        With ``apply`` also for the items debated so far.
         """
         body: object = request.data
         if not isinstance(body, dict) or "rule" not in body:

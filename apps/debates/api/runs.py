@@ -1,4 +1,4 @@
-"""REST: starting, watching and steering runs."""
+"""REST: start, watch and control runs."""
 
 from decimal import Decimal
 from typing import Any
@@ -42,13 +42,13 @@ def _budget_field() -> serializers.DecimalField:
 
 
 class ResumeSerializer(serializers.Serializer[Any]):
-    """What may change when a run goes on."""
+    """The changes of a run that is resumed."""
 
     budget = _budget_field()
 
 
 class RunRequestSerializer(serializers.Serializer[Any]):
-    """A run as asked for. ``model`` plays every role that ``models`` does not name."""
+    """The plan of a run. ``model`` is for all roles that ``models`` does not name."""
 
     protocol = serializers.ChoiceField(choices=list(LABELLING))
     model = serializers.CharField(required=False)
@@ -56,14 +56,14 @@ class RunRequestSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         required=False,
         max_length=9,
-        help_text="Models that annotators at one table take in turn.",
+        help_text="Models that the annotators of a vote or discussion take in turn.",
     )
     models = serializers.DictField(child=serializers.CharField(), required=False)
     settings = serializers.DictField(
-        required=False, help_text="The protocol's settings that are not the usual ones."
+        required=False, help_text="Settings of the protocol that differ from the defaults."
     )
     params = serializers.DictField(
-        child=serializers.DictField(), required=False, help_text="Role to what its model is asked."
+        child=serializers.DictField(), required=False, help_text="Role → parameters of its model."
     )
     limit = serializers.IntegerField(min_value=1, required=False, allow_null=True)
     items = serializers.ListField(
@@ -73,12 +73,12 @@ class RunRequestSerializer(serializers.Serializer[Any]):
     replicates = serializers.IntegerField(min_value=1, max_value=20, default=1)
     budget = _budget_field()
     reuse_answers = serializers.BooleanField(
-        default=True, help_text="Take answers from earlier runs where nothing differs."
+        default=True, help_text="Reuse answers of earlier runs to equal calls."
     )
 
 
 class RunRoleSerializer(serializers.ModelSerializer[RunRole]):
-    """Who plays a role, by which prompt."""
+    """The model and the prompt of a role."""
 
     model = serializers.CharField(source="model.name")
     provider = serializers.CharField(source="model.provider.name")
@@ -129,20 +129,20 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         ]
 
     def get_cost_usd(self, run: Run) -> float | None:
-        """What the calls cost so far; null when a price is unknown."""
+        """The cost of the calls so far; null if a price is unknown."""
         return None if run.unpriced_turns else run.cost_nanousd / 1e9
 
     def get_unanswered_usd(self, run: Run) -> float:
-        """The most that providers may charge for calls that got no answer; no part of the cost."""
+        """The most that providers may charge for calls without an answer; not part of the cost."""
         return run.unread_nanousd / 1e9
 
     def get_budget_usd(self, run: Run) -> float | None:
-        """The most the run may cost."""
+        """The budget of the run."""
         return None if run.budget_nanousd is None else run.budget_nanousd / 1e9
 
 
 class ProgressSerializer(serializers.Serializer[RunProgress]):
-    """How far a run is; counts are debates."""
+    """The progress of a run; counts are debates."""
 
     total = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -186,18 +186,18 @@ class DebateSerializer(serializers.ModelSerializer[Debate]):
 
     @extend_schema_field(serializers.JSONField(allow_null=True))
     def read_value(self, debate: Debate) -> Any:
-        """What it concluded, also where a trial run put nothing into the ledger."""
+        """The value of the debate, also in a trial run, which stores no labels."""
         return verdict_of(debate)
 
     @extend_schema_field(serializers.JSONField(allow_null=True))
     def read_gold(self, debate: Debate) -> Any:
-        """What is decided of its item now."""
+        """The present gold of its item."""
         gold = gold_of(debate)
         return gold.value if gold else None
 
 
 class TurnSerializer(serializers.ModelSerializer[Turn]):
-    """One call: as asked, as answered."""
+    """One call with request and answer."""
 
     model = serializers.CharField(source="model.name")
     prompt = serializers.CharField(source="prompt.hash")
@@ -208,7 +208,7 @@ class TurnSerializer(serializers.ModelSerializer[Turn]):
         fields = [*TURN_FIELDS]
 
     def get_cost_usd(self, turn: Turn) -> float | None:
-        """Null when the model's price is unknown."""
+        """Null if the model's price is unknown."""
         return None if turn.cost_nanousd is None else turn.cost_nanousd / 1e9
 
 
@@ -243,7 +243,7 @@ class ProjectRunViewSet(ProjectViewSet):
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Start a run.
 
-        A worker takes it up.
+        A worker starts it within seconds.
         """
         plan = plan_from(self.read_body(RunRequestSerializer))
         run = services.start_run(project=self.project, actor=request.user, plan=plan)
@@ -254,17 +254,17 @@ class ProjectRunViewSet(ProjectViewSet):
 
 @extend_schema(tags=["runs"])
 class RunViewSet(ApiViewSet):
-    """One run, by its id alone; to steer it is for managers of its project."""
+    """One run, by its id; only managers of its project may control it."""
 
     lookup_url_kwarg = "run_id"
     serializer_class = RunDetailSerializer
 
     def run(self) -> Run:
-        """The one of the address, as it is now."""
+        """The run in the address, read again."""
         return selectors.visible_run(self.request.user, self.kwargs["run_id"])
 
     def managed_run(self) -> Run:
-        """The same, for who manages its project."""
+        """The run in the address, for managers of its project."""
         run = self.run()
         get_project(self.request.user, run.project.slug, Right.MANAGE)
         return run
@@ -290,7 +290,7 @@ class RunViewSet(ApiViewSet):
     def transcripts(self, request: SignedInApiRequest, **_: int) -> StreamingHttpResponse:
         """Download the transcripts of a run.
 
-        Its debates that you may see, with all of their turns, one JSON object a line.
+        The debates that you may see, with all of their turns, as JSON lines.
         """
         return transcript_response(self.run(), request.user)
 
@@ -299,7 +299,7 @@ class RunViewSet(ApiViewSet):
     def pause(self, request: SignedInApiRequest, **_: int) -> Response:
         """Pause a run.
 
-        It starts no further calls; what is under way is finished and kept.
+        It starts no further calls; calls under way are finished and stored.
         """
         services.pause_run(run=self.managed_run())
         return self.retrieve(request)
@@ -309,7 +309,7 @@ class RunViewSet(ApiViewSet):
     def resume(self, request: SignedInApiRequest, **_: int) -> Response:
         """Resume a run.
 
-        Go on, perhaps with another budget, and try failed debates again.
+        Try failed debates again, optionally with another budget.
         """
         asked = self.read_body(ResumeSerializer)
         if "budget" in asked:
@@ -324,7 +324,7 @@ class RunViewSet(ApiViewSet):
     def cancel(self, request: SignedInApiRequest, **_: int) -> Response:
         """Cancel a run.
 
-        For good; its labels stay.
+        The run cannot be resumed; its labels are kept.
         """
         services.cancel_run(run=self.managed_run())
         return self.retrieve(request)
@@ -332,7 +332,7 @@ class RunViewSet(ApiViewSet):
 
 @extend_schema(tags=["runs"])
 class DebateViewSet(ApiViewSet):
-    """One debate, by its id alone."""
+    """One debate, by its id."""
 
     lookup_url_kwarg = "debate_id"
     serializer_class = DebateDetailSerializer

@@ -1,4 +1,4 @@
-"""Looking at runs and debates."""
+"""Queries about runs and debates."""
 
 from apps.debates.selectors.debates import (
     all_with_turns,

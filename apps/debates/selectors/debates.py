@@ -1,4 +1,4 @@
-"""Looking at debates and their turns."""
+"""Queries about debates and their turns."""
 
 from collections.abc import Iterator
 
@@ -13,24 +13,23 @@ from apps.debates.models import Debate, DebateQuerySet, Run, Turn
 from apps.projects.models import Project
 from labelhub.core.errors import NotFound
 
-#: Columns of turns that only the record of their calls shows.
+#: Columns of turns that only the page of their calls shows.
 _LONG = ("messages", "params_asked", "params_effective", "reasoning")
-#: Debates read at once where all of a run are.
+#: Debates per query when all debates of a run are read.
 CHUNK = 20
 
 
 def debates_of(run: Run, user: User | AnonymousUser | None = None) -> DebateQuerySet:
-    """The run's debates in the order of their items, with item, its gold, and label; those that
-    ``user`` may know of by now."""
+    """The run's debates that ``user`` may see, by item, with item, gold and label."""
     shown = ("item__state__gold", "label")
     debates = Debate.objects.filter(run=run).select_related(*shown).order_by("pk")
     return debates if user is None else debates.open_to(user)
 
 
 def debate_with_turns(project: Project, debate_id: int, user: User | AnonymousUser) -> Debate:
-    """One debate of ``project`` with what its page shows, in two queries.
+    """One debate of ``project`` with the data of its page, in two queries.
 
-    What models were sent, and their thinking, comes by ``calls_of``: it is long.
+    ``calls_of`` reads the long columns: the messages to models and their thinking.
 
     Raises:
         NotFound: no such debate there.
@@ -55,7 +54,7 @@ def calls_of(
 
 
 def visible_debate(user: User | AnonymousUser, debate_id: int) -> Debate:
-    """One debate of any project that ``user`` may know of, with its turns.
+    """One debate of any project that ``user`` may see, with its turns.
 
     Raises:
         NotFound: no such debate for this person.
@@ -66,7 +65,7 @@ def visible_debate(user: User | AnonymousUser, debate_id: int) -> Debate:
 def all_with_turns(run: Run, user: User | AnonymousUser | None = None) -> Iterator[Debate]:
     """The run's debates with all of their turns, in bounded memory; two queries per 20.
 
-    By id: no cursor stays open while somebody downloads slowly.
+    By id, so that no cursor stays open during a slow download.
     """
     debates = debates_of(run, user).prefetch_related(Prefetch("turns", queryset=_turns()))
     after = 0
@@ -102,6 +101,6 @@ def _with_turns(
     if debate is None:
         raise NotFound(
             f"There is no debate {debate_id} that you may see. If its item is in your queue, label "
-            "it first: some are asked for without showing what was said of them."
+            "it first: annotators of some items may not see the debate before they answer."
         )
     return debate

@@ -1,4 +1,4 @@
-"""What went wrong in a run: its troubled turns by cause, bounded however large the run is."""
+"""The errors of a run by cause, from a limited number of its turns."""
 
 import re
 from collections import Counter
@@ -15,12 +15,12 @@ from apps.debates.naming import TROUBLE_WORDS, trouble_advice
 from apps.labels.blindness import hidden_from
 from labelhub.core.llm.types import Status
 
-#: How many of the last troubled turns are looked at, and how much of what they lead to is shown.
+#: The most turns with errors that are read, and the most causes that are shown.
 LOOKED_AT = 2000
 SHOWN = 12
-#: How many of the last debates tell which parameters the models took.
+#: The number of last debates from which ignored parameters are read.
 DEBATES_FOR_PARAMETERS = 20
-#: What makes two messages about one cause differ: quotations, and words with digits in them.
+#: The parts that differ between messages of one cause: quotations and words with digits.
 _QUOTED = re.compile(r"(?<!\w)'[^']*'|\"[^\"]*\"|“[^”]*”")
 _NUMBERED = re.compile(r"\S*\d\S*")
 _COMPARED = 200
@@ -29,9 +29,8 @@ _TROUBLED = ("status", "note", "model", "model__name", "debate", "off_menu", "at
 
 @dataclass(slots=True)
 class Trouble:
-    """Calls that ended alike: ``example`` is a debate with one, ``mended`` how many of them were
-    answered when asked again, ``statuses`` counts the HTTP statuses of all their attempts (0: no
-    answer came)."""
+    """Calls with the same error. ``example`` is a debate with one of them; ``mended`` counts those
+    whose second try succeeded; ``statuses`` counts the HTTP statuses of attempts (0: none)."""
 
     status: str
     note: str
@@ -55,9 +54,8 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Troubles:
-    """``groups`` are the most frequent causes first, ``other`` counts the calls of the rest;
-    ``off_menu`` counts answers that were not offered; ``capped``: there were more calls than are
-    looked at."""
+    """``groups``: the most frequent causes first; ``other``: the number of other calls;
+    ``off_menu``: answers that are not offered, counted; ``capped``: some calls were not read."""
 
     groups: tuple[Trouble, ...]
     other: int
@@ -72,7 +70,7 @@ class Troubles:
 
 @dataclass(frozen=True, slots=True)
 class IgnoredParameter:
-    """A parameter that a role's model did not take; ``sent`` None: nothing was sent instead."""
+    """A parameter that a role's model ignores; ``sent``: the value sent instead, or None."""
 
     roles: set[str]
     model: str
@@ -82,8 +80,7 @@ class IgnoredParameter:
 
 
 def troubles(run: Run, user: User | AnonymousUser | None = None) -> Troubles:
-    """What went wrong so far, from the run's last troubled turns that ``user`` may know of by now,
-    and what models did not take."""
+    """The errors in the last turns that ``user`` may see, and the ignored parameters."""
     if not run.turns_count:
         return Troubles((), 0, (), 0, capped=False)
     later = Turn.objects.filter(
@@ -110,7 +107,7 @@ def troubles(run: Run, user: User | AnonymousUser | None = None) -> Troubles:
 
 
 def ignored_parameters(run: Run) -> tuple[IgnoredParameter, ...]:
-    """Parameters that differ between what the protocol asked and what was sent, lately."""
+    """Parameters whose sent value differs from the requested one in the last debates."""
     finished = Debate.objects.filter(run=run, finished_at__isnull=False).order_by("-finished_at")
     answered = Turn.objects.filter(
         debate__in=finished.values("pk")[:DEBATES_FOR_PARAMETERS], status=Status.OK, reused=False
@@ -148,15 +145,15 @@ def _group_by_cause(rows: Iterable[Mapping[str, Any]]) -> Iterable[Trouble]:
 
 
 def cause_of(note: str) -> str:
-    """A message without what differs from call to call: quotations, numbers, ids."""
+    """A message without the parts that differ from call to call: quotations, numbers, ids."""
     return _NUMBERED.sub("#", _QUOTED.sub("…", note.casefold()))[:_COMPARED]
 
 
 def _ignored(
     asked: Mapping[str, Any], effective: Mapping[str, Any]
 ) -> Iterable[tuple[str, Any, Any]]:
-    """Name, what was asked, what was sent; nothing where nothing was sent at all (the offline
-    model takes no parameters)."""
+    """Name, requested and sent value of ignored parameters; none if nothing was sent (the offline
+    model has no parameters)."""
     if not effective:
         return
     for name in ("temperature", "top_p", "seed", "reasoning_effort"):

@@ -1,4 +1,4 @@
-"""Looking at experiments: their arms, and the rows that a comparison with gold rests on."""
+"""Queries about experiments: their arms, and the rows for a comparison with gold."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,13 +18,13 @@ from apps.projects.changes import comparable_versions
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.errors import NotFound
 
-#: Debates that have come to an end of their own; failed ones can be tried again.
+#: Debates with a result; failed debates can be tried again.
 ENDED = (Debate.Status.DONE, Debate.Status.UNPARSED)
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One run of an experiment with its roles and how many of its debates stand how."""
+    """One run of an experiment with its roles and the number of its debates by status."""
 
     run: Run
     roles: Sequence[RunRole]
@@ -37,12 +37,12 @@ class Arm:
 
     @property
     def finished(self) -> int:
-        """Debates that will not be touched again unless somebody resumes the failed ones."""
+        """Debates that have ended, including failed ones."""
         return self.total - self.counts[Debate.Status.WAITING]
 
     @property
     def going(self) -> bool:
-        """Whether some worker should be driving it."""
+        """Whether a worker should drive it."""
         return self.run.going
 
 
@@ -88,7 +88,7 @@ def get_experiment(project: Project, experiment_id: int) -> Experiment:
 
 
 def visible_experiment(user: User | AnonymousUser, experiment_id: int) -> Experiment:
-    """An experiment of any project that ``user`` may know of, with its project.
+    """An experiment of any project that ``user`` may see, with its project.
 
     Raises:
         NotFound: no such experiment for this person.
@@ -101,7 +101,7 @@ def visible_experiment(user: User | AnonymousUser, experiment_id: int) -> Experi
 
 
 def arms_of(experiment: Experiment) -> list[Arm]:
-    """The experiment's runs in the order in which they were asked for, in three queries."""
+    """The experiment's runs in their order in the request, in three queries."""
     roles = RunRole.objects.select_related("model__provider", "prompt")
     runs = list(
         Run.objects.filter(experiment=experiment)
@@ -114,15 +114,15 @@ def arms_of(experiment: Experiment) -> list[Arm]:
 
 
 def verified_items(project: Project, schema: LabelSchema) -> QuerySet[Gold]:
-    """Gold as it stands now that was decided by this version of the labels, or by one of before
-    that a change of labels left as it was."""
+    """Present gold under this version of the labels, or under an earlier one whose change of labels
+    did not affect it."""
     return current_gold(project).filter(schema__in=comparable_versions(schema))
 
 
 def ended_debates(run_ids: Iterable[int], *signals: str) -> QuerySet[Debate, tuple[Any, ...]]:
     """Rows (run, item, debate, value, then each of ``signals``) of the debates that ended.
 
-    Only what is named is read: the whole of what a debate tells of itself is long.
+    Only the named signals are read, because all signals together are long.
     """
     columns = {f"signal_{name}": KeyTransform(name, "signals") for name in signals}
     rows = Debate.objects.filter(run__in=list(run_ids), status__in=ENDED).annotate(**columns)
@@ -132,7 +132,7 @@ def ended_debates(run_ids: Iterable[int], *signals: str) -> QuerySet[Debate, tup
 def turn_sums(run_ids: Iterable[int]) -> QuerySet[Turn, tuple[Any, ...]]:
     """Rows (run, item, calls, nano-USD, seconds, calls without price) over the debates that ended.
 
-    Seconds are those of all calls, also of calls that were under way at the same time.
+    Seconds are the sum over all calls, also over parallel ones.
     """
     turns = Turn.objects.filter(debate__run__in=list(run_ids), debate__status__in=ENDED)
     return (
@@ -148,7 +148,7 @@ def turn_sums(run_ids: Iterable[int]) -> QuerySet[Turn, tuple[Any, ...]]:
 
 
 def comparison_state(experiment: Experiment) -> tuple[Any, ...]:
-    """Changes whenever anything that the comparison shows has: two cheap queries."""
+    """A value that changes with everything that the comparison shows, in two cheap queries."""
     debates = Debate.objects.filter(run__experiment=experiment).exclude(
         status=Debate.Status.WAITING
     )

@@ -1,4 +1,4 @@
-"""Filters of a run's debates, by how they went, and how many there are to choose."""
+"""Filters of a run's debates, and the counts of their choices."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -31,10 +31,10 @@ _POSTGRESQL = """(CASE JSONB_TYPEOF(%(expressions)s #> '{%(key)s}')
 
 
 class JsonValue(Func):
-    """A value in a JSON column, or that of its member ``key``, to be compared with others such.
+    """A JSON column, or its member ``key``, for comparison with another one.
 
-    Sets of labels are equal in any order; JSON's null is NULL. Only ``=`` and ``IS NULL`` mean
-    anything: what it looks like differs from database to database.
+    Sets of labels are equal in any order; JSON's null is NULL. Use only ``=`` and ``IS NULL``,
+    because the form of the value depends on the database.
     """
 
     arity = 1
@@ -58,7 +58,7 @@ class JsonValue(Func):
         return self.as_sql(compiler, connection, template=_POSTGRESQL, **rest)
 
 
-#: What a filter can be set to, with words for people.
+#: The choices of filters with their words.
 GOLD = {"differs": "differs from gold", "agrees": "agrees with gold", "none": "has no gold"}
 CHANGED = {
     "yes": "was changed",
@@ -67,10 +67,9 @@ CHANGED = {
     "no": "stood",
 }
 OVERRULED = {"critic": "was overruled"}
-#: An uncertainty that is not known stands in the middle, as among the items that wait for people;
-#: a debate that has not ended has none.
+#: An unknown uncertainty is in the middle, as in the queue; a debate that has not ended has none.
 SORTS = {"": ("pk",), "-uncertainty": ("-_doubt", "pk"), "uncertainty": ("_doubt", "pk")}
-#: ECJ raises it wherever the judge decides otherwise than the critic.
+#: ECJ sets this flag if the judge disagrees with the critic.
 _CRITIC_OVERRULED = "critic_differs"
 _CODE = RegexValidator(
     r"^[a-z][a-z0-9_]{0,59}\Z", "must be a code of small letters and underscores."
@@ -78,7 +77,7 @@ _CODE = RegexValidator(
 
 
 class DebateFilter(SearchFilter):
-    """Debates of a run by how they went; ``reason`` and ``flag`` are codes."""
+    """Filters of the debates of a run; ``reason`` and ``flag`` are codes."""
 
     q = CharFilter(
         method="find_text",
@@ -90,42 +89,42 @@ class DebateFilter(SearchFilter):
     reason = CharFilter(
         field_name="reasons",
         method="find_code",
-        label="Why people look first",
+        label="Reason for review",
         validators=[_CODE],
-        help_text="Code of a reason for which people are asked.",
+        help_text="Code of a reason for review.",
     )
     flag = CharFilter(
         field_name="flags",
         method="find_code",
         label="What was noticed",
         validators=[_CODE],
-        help_text="Code of what was noticed.",
+        help_text="Code of a flag.",
     )
     gold = ChoiceFilter(
         choices=list(GOLD.items()),
         method="compare_with_gold",
         label="Outcome",
         empty_label="Any",
-        help_text="The outcome against what is decided now.",
+        help_text="The outcome compared with the present gold.",
     )
     disagrees = ChoiceFilter(
         choices=[("gold", "gold")],
         method="disagree_with_gold",
-        help_text="The same as gold=differs, which it gives way to.",
+        help_text="The same as gold=differs; ignored if gold is set.",
     )
     changed = ChoiceFilter(
         choices=list(CHANGED.items()),
         method="compare_with_first",
         label="First opinion",
         empty_label="Any",
-        help_text="The outcome against the first opinion; better and worse by gold.",
+        help_text="The outcome compared with the first opinion; better and worse by gold.",
     )
     overruled = ChoiceFilter(
         choices=list(OVERRULED.items()),
         method="find_overruled",
         label="Critic",
         empty_label="Any",
-        help_text="Whom the judge overruled.",
+        help_text="The role that the judge overruled.",
     )
     sort = ChoiceFilter(
         choices=[(name, name) for name in SORTS if name], method="order", widget=HiddenInput
@@ -143,8 +142,8 @@ class DebateFilter(SearchFilter):
         )
 
     def find_code(self, debates: DebateQuerySet, column: str, code: str) -> DebateQuerySet:
-        """Debates whose list of codes holds ``code``: as JSON writes it, in quotation marks, for
-        SQLite cannot look into a list by itself."""
+        """Debates whose list of codes has ``code``: a search for the quoted code in the JSON text,
+        because SQLite cannot search a list."""
         text = f"_{column}_{code}"
         return debates.alias(**{text: Cast(column, TextField())}).filter(
             **{f"{text}__contains": f'"{code}"'}
@@ -184,7 +183,7 @@ class DebateFilter(SearchFilter):
 
 @dataclass(frozen=True, slots=True)
 class FilterCounts:
-    """How many of all debates of a run there are of each status, reason and flag."""
+    """The number of debates of a run by status, reason and flag."""
 
     statuses: Counter[str]
     reasons: Counter[str]
@@ -192,7 +191,7 @@ class FilterCounts:
 
 
 def comparable_debates(run: Run, user: User | AnonymousUser) -> DebateQuerySet:
-    """The run's debates that ``user`` may know of, with item, label and the item's gold, ready for
+    """The run's debates that ``user`` may see, with item, label and gold, for
     :class:`DebateFilter`."""
     return debates_of(run, user).alias(
         _first=JsonValue("signals", "first"),
@@ -207,8 +206,7 @@ def comparable_debates(run: Run, user: User | AnonymousUser) -> DebateQuerySet:
 
 
 def count_choices(run: Run, user: User | AnonymousUser) -> FilterCounts:
-    """What there is to choose from among the run's debates that ``user`` may know of, counted in
-    one query."""
+    """Counts of the choices among the run's debates that ``user`` may see, in one query."""
     counted = FilterCounts(Counter(), Counter(), Counter())
     debates = Debate.objects.filter(run=run).open_to(user)
     rows = debates.order_by().values_list("status", "reasons", "flags")
@@ -231,7 +229,7 @@ def neighbours(debate: Debate, filters: DebateFilter) -> tuple[int | None, int |
 
 
 def _after(debate: Debate, order: tuple[str, ...]) -> Q:
-    """Whatever comes after ``debate`` in that order."""
+    """The condition for debates after ``debate`` in the order."""
     found, level = Q(pk__in=()), Q()
     for name in order:
         column, side = name.removeprefix("-"), "lt" if name.startswith("-") else "gt"

@@ -1,4 +1,4 @@
-"""How far a run is, how fast it goes, and what holds it back."""
+"""The progress of a run, its pace, and its limits."""
 
 import math
 from collections.abc import Mapping
@@ -13,21 +13,21 @@ from apps.common.workers import worker_silence
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.runs import status_counts
 
-#: How many of the last finished debates an estimate rests on, and the least it needs.
+#: The most and the fewest finished debates for an estimate.
 RECENT = 100
 LEAST = 5
-#: A worker reports every few seconds; one that has been silent for longer is not there.
+#: A worker reports every few seconds; after this silence there is none.
 SILENCE = timedelta(seconds=15)
-#: A budget is proposed with so much more than what the rest would cost as things went so far.
+#: The factor for the likely cost of the rest in a suggested budget.
 MARGIN = 1.2
 LEAST_BUDGET = 10_000.0  # nano-USD; forms take six decimals of a dollar
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderLine:
-    """How the line to one provider is doing, as the worker last reported.
+    """The state of the line to one provider in the worker's last report.
 
-    ``limit`` calls may be under way; ``changes`` tells when that changed, in words, latest last.
+    ``limit``: the most calls under way; ``changes``: its last changes in words, latest last.
     """
 
     provider: str
@@ -42,7 +42,7 @@ class ProviderLine:
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run is. Counts are debates; ``cost_usd`` is None when a price is unknown."""
+    """The progress of a run. Counts are debates; ``cost_usd`` is None if a price is unknown."""
 
     status: str
     total: int
@@ -65,12 +65,12 @@ class RunProgress:
 
     @property
     def finished(self) -> int:
-        """Debates that will not be touched again unless somebody resumes the failed ones."""
+        """Debates that have ended, including failed ones."""
         return self.total - self.waiting
 
     @property
     def parts(self) -> tuple[tuple[str, str, int, float, float], ...]:
-        """The bar: status, words, count, and where its part begins and how wide it is (0-100)."""
+        """The parts of the bar: status, words, count, start and width (0-100)."""
         counts = {
             Debate.Status.DONE: self.done,
             Debate.Status.UNPARSED: self.unparsed,
@@ -86,12 +86,12 @@ class RunProgress:
 
 
 def progress(run: Run) -> RunProgress:
-    """Where the run stands now, with an estimate that rests on its last finished debates."""
+    """The present progress, with an estimate from the last finished debates."""
     counts = status_counts([run.pk])[run.pk]
     waiting = counts[Debate.Status.WAITING]
     per_second, why = _rate(run, timezone.now())
     finished = sum(counts.values()) - waiting
-    # A worker may still be writing down what was under way when the run was stopped.
+    # A worker may still be storing the calls that were under way when the run stopped.
     held = Debate.objects.filter(run=run, lease_token__isnull=False, lease_until__gt=timezone.now())
     watched = _is_driven(run)
     return RunProgress(
@@ -119,19 +119,19 @@ def progress(run: Run) -> RunProgress:
 
 
 def budget_to_finish(run: Run, so_far: RunProgress) -> Decimal:
-    """A budget in USD with which the run would likely end, as things went so far; always more than
-    it has now."""
+    """A budget in USD that is probably enough, judging by the cost so far; always more than the
+    present budget."""
     spent = run.cost_nanousd
     rest = spent / so_far.finished * so_far.waiting if so_far.finished else spent
     due = spent + run.unread_nanousd
     nanousd = max(due + MARGIN * rest, 1.1 * (run.budget_nanousd or 0), LEAST_BUDGET)
-    # Rounded up to two digits: what people would type.
+    # Rounded up to two digits, as people would type it.
     unit = 10.0 ** (math.floor(math.log10(nanousd)) - 1)
     return Decimal(f"{math.ceil(nanousd / unit) * unit / 1e9:.6f}".rstrip("0").rstrip("."))
 
 
 def _rate(run: Run, now: datetime) -> tuple[float | None, str]:
-    """Debates per second of late, or None and why there is no telling."""
+    """Recent debates per second, or None and the reason."""
     since = run.resumed_at or run.started_at
     if not run.going:
         return None, f"The run is {run.get_status_display().lower()}."
@@ -141,13 +141,13 @@ def _rate(run: Run, now: datetime) -> tuple[float | None, str]:
     recent = list(finished.values_list("finished_at", flat=True)[:RECENT])
     if len(recent) < LEAST:
         return None, "Too early to tell."
-    # Up to now, not up to the last one: a run that has stalled must look ever slower.
+    # Until now, not until the last debate: a stalled run must look slower and slower.
     oldest = recent[-1] if len(recent) == RECENT and recent[-1] else since
     return len(recent) / max((now - oldest).total_seconds(), 0.001), ""
 
 
 def _is_driven(run: Run) -> bool:
-    """Whether a worker has reported of late that it drives the run."""
+    """Whether a worker recently reported that it drives the run."""
     reported_at = run.pulse.get("at")
     return (
         run.going
@@ -157,13 +157,15 @@ def _is_driven(run: Run) -> bool:
 
 
 def limited_by(run: Run) -> str:
-    """What holds a going run back, in words, as its worker last reported; may be empty."""
+    """The limit of an active run in its worker's last report, in words; may be empty."""
     if not run.going or (run.started_at is None and timezone.now() - run.created_at <= SILENCE):
         return ""
     if not _is_driven(run):
         if silence := worker_silence():
-            return f"No worker has been running for {silence}; the run goes on once one is started."
-        return "No worker is at it just now; one takes over within seconds."
+            return (
+                f"No worker has been running for {silence}; the run continues once one is started."
+            )
+        return "No worker drives the run now; one takes over within seconds."
     return str(run.pulse.get("limited_by", ""))
 
 

@@ -1,4 +1,4 @@
-"""Looking at prompts: their stored versions, a project's variants, and how trials came out."""
+"""Queries about prompts: stored versions, a project's variants, and the results of trials."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -31,15 +31,15 @@ class Trial:
 
     @property
     def going(self) -> bool:
-        """Whether some worker should be driving one of them."""
+        """Whether a worker should drive one of them."""
         return self.run.going or self.beside.going
 
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """One item: what either side concluded, and what is right where that is known.
+    """One item: the answers of both runs, and the verified label if there is one.
 
-    ``hidden``: whoever looks is yet to audit the item blind.
+    ``hidden``: the user has yet to audit the item blind.
     """
 
     item: Item
@@ -51,22 +51,22 @@ class TrialRow:
 
     @property
     def ended(self) -> bool:
-        """Whether both sides have."""
+        """Whether both debates have ended."""
         return all(self._ended(debate) for debate in (self.debate, self.beside))
 
     @property
     def differs(self) -> bool:
-        """Whether the two came to different ends."""
+        """Whether the two debates have different results."""
         return self.ended and self.debate.value != self.beside.value
 
     @property
     def right(self) -> bool:
-        """Whether the variant's answer is the right one."""
+        """Whether the variant's answer is correct."""
         return self.known and self.debate.value == self.gold
 
     @property
     def beside_right(self) -> bool:
-        """Whether the present prompt's answer is."""
+        """Whether the present prompt's answer is correct."""
         return self.known and self.beside.value == self.gold
 
     @staticmethod
@@ -76,8 +76,8 @@ class TrialRow:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of a trial's two runs: how its debates ended, how many of the ``known`` it got right, and
-    how many answers to the prompt could not be read."""
+    """One of a trial's two runs: its debates by result, its correct answers to the ``known`` items,
+    and the number of unreadable answers to the prompt."""
 
     title: str
     run: Run
@@ -88,7 +88,7 @@ class Side:
 
     @property
     def finished(self) -> int:
-        """Items that are through."""
+        """Items whose debate has ended."""
         return self.ends.total() - self.ends[Debate.Status.WAITING]
 
     @property
@@ -103,7 +103,7 @@ class Side:
 
 
 def variants_of(project: Project, name: str = "") -> QuerySet[PromptVariant]:
-    """The project's variants with their versions, retired ones too; of one prompt by ``name``."""
+    """The project's variants with their versions, also retired ones; by ``name``: of one prompt."""
     found = PromptVariant.objects.filter(project=project, **({"name": name} if name else {}))
     return found.select_related("version", "created_by")
 
@@ -123,7 +123,7 @@ def get_variant(project: Project, pk: int) -> PromptVariant:
 def versions_of(project: Project, name: str) -> QuerySet[PromptVersion]:
     """The versions of a prompt that the project wrote or its runs used, the newest first.
 
-    What other projects wrote is theirs, also once they are gone.
+    Versions of other projects are hidden, also after their deletion.
     """
     ours = Q(hash__in=_used(project).filter(prompt__name=name).values("prompt__hash")) | Q(
         pk__in=PromptVariant.objects.filter(project=project).values("version")
@@ -144,7 +144,7 @@ def runs_by_prompt(project: Project) -> dict[str, int]:
 
 
 def prompt_items(project: Project, query: str) -> list[Item]:
-    """The first items whose id or text holds ``query``; one whose id it is comes first."""
+    """The first items with ``query`` in the id or text; an item with this id comes first."""
     items = Item.objects.filter(project=project).order_by("pk")
     if not query:
         return list(items[:1])
@@ -157,8 +157,7 @@ def prompt_items(project: Project, query: str) -> list[Item]:
 def latest_debate(
     project: Project, item: Item, protocol_name: str, user: User | AnonymousUser
 ) -> Debate | None:
-    """The last debate of that protocol about ``item`` that ended, with its turns; none that
-    ``user`` must not know of yet."""
+    """The latest ended debate of the protocol on ``item`` that ``user`` may see, with its turns."""
     ended = Debate.objects.open_to(user).filter(
         run__project=project, run__protocol=protocol_name, item=item, status=Debate.Status.DONE
     )
@@ -176,10 +175,10 @@ def trials_of(
 
 
 def get_trial(project: Project, run_id: int) -> Trial:
-    """The trial whose first run that is.
+    """The trial with this first run.
 
     Raises:
-        NotFound: no such run of ``project``, or none that tries a variant.
+        NotFound: ``project`` has no such run, or the run tries no variant.
     """
     nothing = NotFound(f"There is no trial {run_id} in the project '{project.slug}'.")
     run = _trials(project).filter(pk=run_id).first()
@@ -188,7 +187,7 @@ def get_trial(project: Project, run_id: int) -> Trial:
     variant = variants_of(project).filter(version__in=run.roles.values("prompt")).first()
     if variant is None:
         raise nothing
-    # Both are recorded together, the present prompt's run right after the variant's.
+    # Both runs are created together, first the variant's, then the present prompt's.
     later = _trials(project).filter(
         pk__gt=run.pk,
         protocol=run.protocol,
@@ -202,7 +201,7 @@ def get_trial(project: Project, run_id: int) -> Trial:
 
 
 def trial_rows(trial: Trial, user: User | AnonymousUser) -> list[TrialRow]:
-    """The trial item by item, as ``user`` looks at it, in two queries."""
+    """The trial item by item for ``user``, in two queries."""
     held: dict[int, dict[int, Debate]] = {trial.run.pk: {}, trial.beside.pk: {}}
     blind: set[int] = set()
     debates = Debate.objects.filter(run__in=held)
@@ -223,7 +222,7 @@ def trial_rows(trial: Trial, user: User | AnonymousUser) -> list[TrialRow]:
 
 
 def trial_sides(trial: Trial, rows: Sequence[TrialRow]) -> tuple[Side, Side]:
-    """What the variant and the present prompt came to, in one query."""
+    """The results of the variant and the present prompt, in one query."""
     unread, known = unread_answers(trial), [row for row in rows if row.known and row.ended]
     return (
         Side(
@@ -261,6 +260,6 @@ def _used(project: Project) -> QuerySet[RunRole]:
 
 
 def _trials(project: Project) -> QuerySet[Run]:
-    """Trials that belong to no experiment."""
+    """Trials without an experiment."""
     tried = Run.objects.filter(project=project, trial=True, experiment=None)
     return tried.select_related("project", "schema")

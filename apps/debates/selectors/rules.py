@@ -1,4 +1,4 @@
-"""When a project's debates go to people, and the debates that this is about."""
+"""Queries about the routing rule of a project and the debates that it routes."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ ENDED = (Debate.Status.DONE, Debate.Status.UNPARSED, Debate.Status.FAILED)
 
 @dataclass(frozen=True, slots=True)
 class EndedDebate:
-    """An item's latest debate: how it ended, and all that its way to people depends on.
+    """An item's latest debate with all that its routing depends on.
 
-    ``key`` is the item's external id, ``reasons`` why people are asked by what is stored.
+    ``key``: the item's external id; ``reasons``: the stored reasons to ask people.
     """
 
     pk: int
@@ -39,26 +39,26 @@ class EndedDebate:
 
     @property
     def failed(self) -> bool:
-        """Whether it failed: people are asked whatever the rule says, until it is tried again."""
+        """Whether it failed: such items always go to people, until the debate is tried again."""
         return self.status == Debate.Status.FAILED
 
 
 def rule_of(project: Project) -> Rule:
-    """When the project's debates go to people; the usual rule where nobody has set one."""
+    """The project's routing rule; by default the default rule."""
     return routing_now(project.pk)[0]
 
 
 def routing_now(project_id: int) -> tuple[Rule, str]:
-    """The rule, and which items come to people at all (a ``Project.ReviewScope``), as both are now.
+    """The present rule, and which items people review at all (a ``Project.ReviewScope``).
 
-    Fast enough to be asked for each debate: they may change under a run.
+    Fast enough to be called for each debate, because both may change during a run.
     """
     scope, definition = _rule_and_scope.first(project_id) or (Project.ReviewScope.ALL, None)
     return (Rule() if definition is None else read_rule(definition)), scope
 
 
 def stored_rule(project: Project) -> RoutingRule | None:
-    """The rule as somebody saved it, with who did; None where nobody has."""
+    """The saved rule with its author; None if the project has the default rule."""
     rules = RoutingRule.objects.filter(project=project)
     return rules.select_related("changed_by").first()
 
@@ -66,12 +66,12 @@ def stored_rule(project: Project) -> RoutingRule | None:
 def latest_debates(
     project: Project, item_ids: Collection[int] | None = None
 ) -> Iterator[EndedDebate]:
-    """The debate that ended last of each item, by item; those of trials do not count. One query,
-    two where labels were changed since: values are as they are called now.
+    """The latest ended debate of each item, by item, without trials. One query, or two if labels
+    were changed since: values have their present names.
 
     Args:
-        project: whose.
-        item_ids: of these items only.
+        project: the project.
+        item_ids: only these items.
     """
     rows = _latest_ended(project, item_ids).values_list(
         "pk", "item_id", "item__external_id", "status", "value",
@@ -97,7 +97,7 @@ def latest_debates(
 
 
 def _latest_ended(project: Project, item_ids: Collection[int] | None) -> QuerySet[Any]:
-    """Those debates, by item; ``old``: labels were changed since their run began."""
+    """These debates by item; ``old``: labels were changed since their run started."""
     ended = Debate.objects.filter(
         run__project=project, run__trial=False, status__in=ENDED, finished_at__isnull=False
     )
@@ -108,7 +108,7 @@ def _latest_ended(project: Project, item_ids: Collection[int] | None) -> QuerySe
         to_schema__isnull=False,
         from_schema__version__gte=OuterRef("run__schema__version"),
     )
-    # One pass: to look for a newer debate of each, PostgreSQL may go through all for every one.
+    # One pass, because for a subquery per debate PostgreSQL may read all debates each time.
     order = [F("finished_at").desc(), F("pk").desc()]
     nth = Window(RowNumber(), partition_by=[F("item")], order_by=order)
     return ended.annotate(old=Exists(since), nth=nth).filter(nth=1).order_by("item_id")

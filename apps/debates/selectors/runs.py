@@ -1,4 +1,4 @@
-"""Looking at runs."""
+"""Queries about runs."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ class RunRow:
 
 
 def may_watch(user: User | AnonymousUser, run_id: int) -> bool:
-    """Whether the run exists and ``user`` may know of it."""
+    """Whether the run exists and ``user`` may see it."""
     return Run.objects.visible_to(user).filter(pk=run_id).exists()
 
 
@@ -47,7 +47,7 @@ def get_run(project: Project, run_id: int) -> Run:
 
 
 def visible_run(user: User | AnonymousUser, run_id: int) -> Run:
-    """A run of any project that ``user`` may know of, with its project.
+    """A run of any project that ``user`` may see, with its project.
 
     Raises:
         NotFound: no such run for this person.
@@ -64,7 +64,7 @@ def visible_run(user: User | AnonymousUser, run_id: int) -> Run:
 
 
 def runs_of(project: Project) -> QuerySet[Run]:
-    """The project's runs, newest first, with what a list shows of them."""
+    """The project's runs for a list, newest first."""
     roles = RunRole.objects.select_related("model__provider", "prompt")
     return (
         Run.objects.filter(project=project)
@@ -103,14 +103,14 @@ def status_counts(run_ids: Iterable[int]) -> Mapping[int, Counter[str]]:
 
 
 def roles_of(run: Run) -> list[RunRole]:
-    """Who plays in the run, in the order in which they speak."""
+    """The roles of the run in the order of their turns."""
     return list(run.roles.select_related("model__provider", "prompt"))
 
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """``settings`` are titles and values; ``prompts`` the prompts, each once, with the roles that
-    speak by them; ``reused`` counts answers that were taken from earlier calls."""
+    """``settings``: titles and values; ``prompts``: each prompt once, with roles; ``reused``: the
+    number of reused answers."""
 
     title: str
     settings: tuple[tuple[str, Any], ...]
@@ -120,7 +120,7 @@ class RunSetup:
 
 
 def run_setup(run: Run) -> RunSetup:
-    """Everything that decides what the run's models are asked."""
+    """All that determines the calls of the run."""
     roles = tuple(roles_of(run))
     prompts: dict[str, tuple[PromptVersion, tuple[str, ...]]] = {}
     for role in roles:
@@ -136,7 +136,7 @@ def run_setup(run: Run) -> RunSetup:
 
 
 def _settings(run: Run) -> Iterator[tuple[str, Any]]:
-    """Titles and values; settings that this version does not know by their names."""
+    """Titles and values; unknown settings have their name as title."""
     titles = {}
     info = PROTOCOLS.get(run.protocol)
     if info is not None:

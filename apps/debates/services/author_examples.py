@@ -1,10 +1,10 @@
-"""Examples for predictions of authors: their other answers, as one source labelled them.
+"""Examples for predictions of authors: their other answers, with the labels of one source.
 
     book = AuthorExamples.of_run(run)       # in the database thread, once per slice
     found = await book.for_items(items)     # for each claim: item id → examples
 
-All runs of an experiment show the same examples and differ in labels only. An author's answers are
-those of one annotator, so that erasing the author takes every debate that shows their texts along.
+All runs of an experiment show the same examples with different labels. An author's answers belong
+to one annotator, so that erasing the author also deletes all debates that show their texts.
 """
 
 from collections import defaultdict
@@ -35,15 +35,15 @@ CHUNK = 2000
 
 
 class AuthorExamples:
-    """What authors have answered, and what a prediction shows of it.
+    """The answers of authors, and the examples for a prediction.
 
     Args:
         answers: of all authors.
-        sources: who must have labelled an example.
+        sources: the annotators who must have labelled an example.
         settings: those of the protocol ``predict``.
 
     Attributes:
-        note: what people should know about the examples.
+        note: a remark on the examples for people.
     """
 
     note = ""
@@ -75,7 +75,7 @@ class AuthorExamples:
         return len(self._answers)
 
     def for_item(self, item: Item) -> tuple[Precedent, ...]:
-        """The examples for ``item``; none where its author has not answered."""
+        """The examples for ``item``; none if its author has not answered."""
         return tuple(
             Precedent(answer.key, label, answer.text, question=answer.question)
             for answer in self._select(item.pk)
@@ -98,7 +98,7 @@ class AuthorExamples:
         return found
 
     def missing(self) -> str:
-        """Why nothing can be predicted, in words."""
+        """Why no prediction is possible, in words."""
         if not self._answers:
             return (
                 "No author has answered about this project's items yet. Where one annotator stands "
@@ -166,7 +166,7 @@ def _author_answer(
     given: Mapping[str, Sequence[Any]],
     llm: str,
 ) -> AuthorAnswer | None:
-    """None where the author's answer is none of the options."""
+    """The answer with its options; None if it is none of them."""
     options = tuple(schema.offered([str(option) for option in item["options"]]))
     labels = {
         str(kind): tuple(
@@ -202,6 +202,6 @@ def _offered_names(values: Sequence[Any], schema: Schema, item: Mapping[str, Any
 
 
 def _meta_value(meta: Mapping[str, Any], units: Collection[str]) -> str:
-    """What the item's meta data say that it belongs to."""
+    """A value of the item's metadata."""
     keys = [key for key, unit in CLUSTER_KEYS.items() if unit in units]
     return next((str(meta[key]) for key in keys if meta.get(key) not in (None, "")), "")

@@ -1,7 +1,7 @@
-"""Trying several set-ups on the items whose label is known, before one of them labels the rest.
+"""Comparison of several set-ups on verified items, before one of them labels the others.
 
-Each arm is a run of its own: a trial over the same verified items, nothing of which enters the
-ledger. Answers are not taken from earlier runs, so that every arm pays what it would cost.
+Each arm is a run of its own: a trial over the same verified items that stores no labels. It reuses
+no answers of earlier runs, so that its cost is real.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ MOST_ARMS = 20
 MOST_ITEMS = 10_000
 NO_GOLD = (
     "No item of this project has a verified label under the current labels. Review some items "
-    "first, or import items with a gold column: an experiment needs to know what is right."
+    "first, or import items with a gold column: an experiment compares answers with gold."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedArm:
-    """An arm before it starts; ``preview`` is what it would take."""
+    """An arm before its start, with the estimate of its cost."""
 
     plan: RunPlan
     preview: Preview
@@ -71,7 +71,7 @@ def start_experiment(
 def preview_experiment(
     *, project: Project, arms: Sequence[RunPlan], equal_budget_votes: bool = True
 ) -> list[PlannedArm]:
-    """What each arm would take, before anything is paid.
+    """The estimate for each arm before its start.
 
     Raises:
         InvalidInput: as :func:`start_experiment`.
@@ -99,7 +99,7 @@ def experiment_plans(
 def _plan_arms(
     project: Project, arms: Sequence[RunPlan], *, equal_budget_votes: bool
 ) -> tuple[list[RunPlan], list[AuthorAnswer]]:
-    """The plans, and what authors have answered where an arm predicts them."""
+    """The plans, and the answers of authors if an arm predicts them."""
     schema = current_schema(project)
     plans = [plan.complete() for plan in arms]
     for plan in plans:
@@ -122,7 +122,7 @@ def _plan_arms(
 
 
 def sample_verified_items(project: Project, limit: int | None) -> list[int]:
-    """The verified items to try on; of more than ``limit`` a sample that is always the same."""
+    """The verified items for the trial; at most ``limit``, by a fixed random sample."""
     return _sample(_verified(project), limit)
 
 
@@ -156,7 +156,7 @@ def _predictable(plans: Sequence[RunPlan], answers: Sequence[AuthorAnswer]) -> d
 
 
 def _sample(keys: Mapping[int, str], limit: int | None) -> list[int]:
-    # Not the first ones: a file is often sorted by something that matters.
+    # Not the first ones, because files are often sorted by something relevant.
     most = min(limit or MOST_ITEMS, MOST_ITEMS)
     if len(keys) > most:
         drawn = sorted(keys, key=lambda pk: hashlib.sha256(keys[pk].encode()).digest())[:most]
@@ -167,10 +167,10 @@ def _sample(keys: Mapping[int, str], limit: int | None) -> list[int]:
 def equal_budget_vote(
     name: str, settings: Mapping[str, Any], models: Sequence[ModelSpec], task: LabelType
 ) -> tuple[str, dict[str, Any]] | None:
-    """Protocol and settings of the vote that takes as many calls as a debate does at most.
+    """Protocol and settings of a vote with the maximum number of calls of a debate.
 
-    Several models vote with each other, as often each; one model votes with itself. None where the
-    protocol is no debate, or answers to the question cannot be counted.
+    Several models vote equally often; one model votes with itself. None if the protocol is no
+    debate, or if answers to the question cannot be counted.
     """
     if not protocol(name).debated:
         return None
@@ -197,12 +197,12 @@ def setup_key(
 
 
 def distinct_models(models: Mapping[str, ModelSpec]) -> list[ModelSpec]:
-    """The models that play, each once, in the order of their roles."""
+    """The models of the run, each once, in the order of their roles."""
     return list({model.pk: model for model in models.values()}.values())
 
 
 def plan_of(run: Run, roles: Sequence[RunRole]) -> RunPlan:
-    """The real run of what ``run`` tried: over all items, with the prompts as they were."""
+    """The plan to run the set-up of the trial ``run`` on all items, with the same prompts."""
     return RunPlan(
         protocol=run.protocol,
         models={role.role: role.model for role in roles},
@@ -215,7 +215,7 @@ def plan_of(run: Run, roles: Sequence[RunRole]) -> RunPlan:
 def vote_for(
     name: str, settings: Mapping[str, Any], models: Mapping[str, ModelSpec], task: LabelType
 ) -> tuple[str, dict[str, Any], dict[str, ModelSpec]] | None:
-    """As :func:`equal_budget_vote`, with who plays which of its roles."""
+    """As :func:`equal_budget_vote`, with the models of the roles."""
     own = distinct_models(models)
     found = equal_budget_vote(name, settings, own, task)
     if found is None:
@@ -224,7 +224,7 @@ def vote_for(
 
 
 def _without_duplicates(plans: Sequence[RunPlan]) -> list[RunPlan]:
-    """Without the set-ups that are there already."""
+    """The plans with each set-up once."""
     kept: dict[tuple[Any, ...], RunPlan] = {}
     for plan in plans:
         asked = repr(sorted(plan.params.items())), tuple(sorted(plan.prompts))
@@ -241,7 +241,7 @@ def _vote_plan(plan: RunPlan, task: LabelType) -> RunPlan | None:
 
 
 def _annotator_count(calls: int, models: int) -> int:
-    """Annotators for about ``calls`` calls, each model having as many seats as any other."""
+    """The number of annotators for about ``calls`` calls, equal for each model."""
     most = int(ANNOTATORS.high)
     rounds = max(1, min(calls, most) // models)
     return max(int(ANNOTATORS.low), min(rounds * models, most))

@@ -1,4 +1,4 @@
-"""What somebody wants to run, checked before anything is written or paid."""
+"""Plans of runs, checked before anything is stored or paid."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,21 +20,21 @@ MOST_REPLICATES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """A run as asked for.
+    """The plan of a run.
 
     Args:
         protocol: its name, see ``labelhub.core.debate.PROTOCOLS``.
-        models: role to model; every role of the protocol needs one, no other is known.
-        settings: the protocol's; those not named are the usual ones.
-        params: role to what is asked of its model, such as ``{"judge": {"max_tokens": 300}}``.
-        prompts: prompt name to the version to use in place of the file.
-        limit: only the first so many of the selected items, in import order.
+        models: role → model, for exactly the roles of the protocol.
+        settings: of the protocol; missing ones have their default.
+        params: role → parameters of its model, such as ``{"judge": {"max_tokens": 300}}``.
+        prompts: prompt name → the version to use instead of the file.
+        limit: the maximum number of selected items, in import order.
         item_ids: only these items.
-        only_unlabelled: only items that nobody and nothing has labelled yet.
-        replicates: how many times each item passes through, independently.
-        budget_nanousd: the most the run may cost.
-        trial: what it finds stays out of the ledger.
-        reuse_answers: take answers from earlier runs where nothing differs.
+        only_unlabelled: only items without any label.
+        replicates: the number of independent debates per item.
+        budget_nanousd: the maximum cost of the run.
+        trial: the run stores no labels in the ledger.
+        reuse_answers: reuse answers of earlier runs to equal calls.
     """
 
     protocol: str
@@ -60,7 +60,7 @@ class RunPlan:
 
 
 def warnings_of(plan: RunPlan) -> tuple[str, ...]:
-    """What is allowed but rarely wise about a plan, in words."""
+    """Warnings about a plan that is allowed but rarely useful."""
     settings = plan.complete().settings
     found = []
     names = [f"{model.provider_id} {model.name}" for model in plan.models.values()]
@@ -81,7 +81,7 @@ def warnings_of(plan: RunPlan) -> tuple[str, ...]:
 
 
 def checked_cast(plan: RunPlan, schema: LabelSchema) -> dict[str, CastMember]:
-    """Each role of a complete plan with its model and its prompt as it is now.
+    """Each role of a complete plan with its model and its present prompt.
 
     Raises:
         InvalidInput: an unknown role, a role without model, a number out of range, a question that
@@ -100,7 +100,7 @@ def checked_cast(plan: RunPlan, schema: LabelSchema) -> dict[str, CastMember]:
 
 
 def selected_items(project: Project, plan: RunPlan) -> QuerySet[Item]:
-    """The items the plan is about, in import order."""
+    """The items of the plan, in import order."""
     items = Item.objects.filter(project=project).order_by("pk")
     if plan.item_ids is not None:
         items = items.filter(pk__in=plan.item_ids)
@@ -111,13 +111,13 @@ def selected_items(project: Project, plan: RunPlan) -> QuerySet[Item]:
     if without_options is not schema.task and not can_answer(
         protocol(plan.protocol), plan.settings, without_options
     ):
-        # Without options of its own an item asks for a word, which votes cannot give.
+        # An item without options asks for a free word, which votes cannot decide.
         items = items.exclude(options=[])
     return items if plan.limit is None else items[: plan.limit]
 
 
 def _check_params(plan: RunPlan) -> None:
-    """What is asked of each role's model."""
+    """Check the parameters of each role's model."""
     roles = protocol(plan.protocol).roles(plan.settings)
     strange = next((role for role in plan.params if role not in roles), None)
     if strange is not None:

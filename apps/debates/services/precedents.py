@@ -1,13 +1,13 @@
-"""Precedents: verified items of the same project that are most like a text under debate.
+"""Precedents: the verified items of the project that are most similar to a debated text.
 
     book = PrecedentBook.of_run(run)                    # in the database thread, once per slice
-    await book.embed_by(embed, model="provider/name")   # only where a model of embeddings is set
+    await book.embed_by(embed, model="provider/name")   # only with a model of embeddings
     found = await book.for_items(items)                 # for each claim: item id → precedents
 
-What may be a precedent, and what is compared:
+Rules:
 
-- What people had decided when the run was created (``labels.selectors.verified_as_of``), so that a
-  resumed run finds the precedents that it began with. Never what an LLM says.
+- Only decisions of people from before the run was created (``labels.selectors.verified_as_of``),
+  so that a resumed run finds the same precedents. Never the answer of an LLM.
 - Under the run's schema: a decision that it does not offer is none. The options of ``per_item`` are
   the items' own: an example counts for items that offer the option which is right for it.
 - Never the item itself, nor any example that reads the same; of examples that read the same under
@@ -53,7 +53,7 @@ from labelhub.core.similarity import (
     unit_rows,
 )
 
-#: Texts in one request, and of how many lists of texts the vectors are kept.
+#: Texts in one request, and the number of lists of texts whose vectors are cached.
 TEXTS, KEPT = 100, 2
 
 Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[Sequence[float]]]]
@@ -63,7 +63,7 @@ _lock = Lock()
 
 
 async def vector_index(texts: Sequence[str], embed: Embed, *, model: str) -> VectorIndex:
-    """The vectors of ``texts`` by ``model``; of the last lists of texts they are still known.
+    """The vectors of ``texts`` by ``model``; those of the latest lists of texts are cached.
 
     Raises:
         LabelhubError: as :func:`unit_vectors`.
@@ -85,7 +85,7 @@ async def vector_index(texts: Sequence[str], embed: Embed, *, model: str) -> Vec
 
 
 async def unit_vectors(texts: Sequence[str], embed: Embed) -> list[NDArray[np.float32]]:
-    """Their vectors, of length one.
+    """The vectors of ``texts``, normalised to length one.
 
     Raises:
         LabelhubError: what ``embed`` raised for the first part of them that failed, or that its
@@ -94,7 +94,7 @@ async def unit_vectors(texts: Sequence[str], embed: Embed) -> list[NDArray[np.fl
     parts = [texts[start : start + TEXTS] for start in range(0, len(texts), TEXTS)]
 
     async def embed_part(part: Sequence[str]) -> NDArray[np.float32] | LabelhubError:
-        # An error is returned: raised, it would cancel requests that are being paid for.
+        # Errors are returned, because a raised error would cancel requests that are already paid.
         try:
             rows = unit_rows(await embed(part))
         except LabelhubError as error:
@@ -116,23 +116,23 @@ async def unit_vectors(texts: Sequence[str], embed: Embed) -> list[NDArray[np.fl
 
 logger = logging.getLogger(__name__)
 
-#: The most precedents of a label.
+#: The maximum number of precedents of a label.
 PER_LABEL = 3
-#: How many examples are compared with, and of how many decisions, the latest, they are chosen.
+#: The maximum number of examples, and of the latest decisions from which they are chosen.
 MOST, SCANNED = 5_000, 20_000
-#: The longest text that serves as an example, characters: precedents are shown whole.
+#: The maximum length of an example in characters, because precedents are shown whole.
 LONGEST = 10_000
 #: Examples read by one query.
 ROWS = 1_000
 
 Found: TypeAlias = tuple[Precedent, ...]
-#: What an example is one of: the question and the label, folded.
+#: The folded question and label of an example.
 Group: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A verified item; ``same`` is equal for texts that read the same."""
+    """A verified item; ``same`` is equal for equal texts."""
 
     key: str
     text: str
@@ -142,7 +142,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedExamples:
-    """The examples' vectors, and who makes those of texts under debate."""
+    """The vectors of the examples, and the function that embeds debated texts."""
 
     index: VectorIndex
     embed: Embed
@@ -152,7 +152,7 @@ class PrecedentBook:
     """The examples of a run, the latest decision first; see the module's docstring.
 
     Attributes:
-        note: what people should know about it, in words; empty where there is nothing to know.
+        note: a remark on the precedents for people; may be empty.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class PrecedentBook:
 
     @classmethod
     def of_run(cls, run: Run) -> "PrecedentBook":
-        """What people had verified when ``run`` was created; empty for tasks without precedents."""
+        """The items verified when ``run`` was created; empty for tasks without precedents."""
         schema = run.schema.parsed
         if not schema.task.one_of_several:
             return cls()
@@ -179,18 +179,18 @@ class PrecedentBook:
         labels = schema.names
         note = ""
         if len(found) > len(chosen):
-            note = f"Precedents are looked for among {len(chosen):,} of the latest verified items."
+            note = f"Precedents are chosen from the latest {len(chosen):,} verified items."
         return cls(list(_read_examples(chosen)), labels=labels, note=note)
 
     def __len__(self) -> int:
         return len(self._examples)
 
     def for_item(self, item: Item) -> Found:
-        """The precedents of ``item`` by its words, ordered as ``DebateItem.precedents`` are."""
+        """The precedents of ``item`` by its words, in the order of ``DebateItem.precedents``."""
         return self._nearest(item, self._by_words(item))
 
     async def for_items(self, items: Sequence[Item]) -> dict[int, Found]:
-        """The precedents of each item, by its id: by vectors where there are any, else by words."""
+        """The precedents of each item, by its id: by vectors if there are any, else by words."""
         if self._measured is not None:
             try:
                 return await self._by_vectors(items, self._measured)
@@ -201,14 +201,14 @@ class PrecedentBook:
     async def embed_by(self, embed: Embed, *, model: str) -> None:
         """Compare by the vectors that ``embed`` makes of texts, from here on.
 
-        Where that fails (``LabelhubError``, or vectors that cannot be used) words are compared
-        instead, and the log says so.
+        If that fails (``LabelhubError``, or unusable vectors), words are compared instead, and
+        a warning is logged.
 
         Args:
             embed: a vector for each text; asked for up to a hundred texts at a time, several times
                 at once.
-            model: what tells the model from others: vectors of examples are kept for the next
-                slice of this process.
+            model: the name of the model, under which vectors of examples are cached for the next
+            slice of this process.
         """
         if not len(self):
             return
@@ -249,7 +249,7 @@ class PrecedentBook:
         return TfIdfIndex([example.text for example in self._examples])
 
     def _nearest(self, item: Item, similarities: Floats) -> Found:
-        # The item itself is among those that read the same.
+        # The item itself has the same text.
         hidden = self._same.get(same_text_key(item.text))
         found = []
         for label, group in self._offered(item):
@@ -260,11 +260,11 @@ class PrecedentBook:
         return tuple(found)
 
     def _offered(self, item: Item) -> Iterator[tuple[str, NDArray[np.int64]]]:
-        """The item's labels, as it spells them and in their order, with their examples."""
+        """The item's labels in its spelling and order, with their examples."""
         question = same_text_key(item.question)
         names: dict[str, str] = {}
         for name in self._labels or item.options:
-            # Of options that differ in case alone the first one is meant, as the schema has it.
+            # Of options that differ only in case the first one counts, as in the schema.
             names.setdefault(fold(name), name)
         for folded, name in names.items():
             if (group := self._groups.get((question, folded))) is not None:
@@ -272,7 +272,7 @@ class PrecedentBook:
 
 
 def _decisions(run: Run, schema: Schema) -> list[tuple[int, Group]]:
-    """The verified decisions that the schema offers: id, and what they are examples of."""
+    """The verified decisions that the schema offers: id, and question and label."""
     by_author = Label.objects.filter(item=OuterRef("item"), annotator__kind=Kind.AUTHOR)
     golds = verified_as_of(run.project_id, run.created_at).filter(~Exists(by_author))
     rows = golds.values_list("pk", "value", "item__options", "item__question")
@@ -287,7 +287,7 @@ def _decisions(run: Run, schema: Schema) -> list[tuple[int, Group]]:
 
 
 def _choose(found: Sequence[tuple[int, Group]]) -> dict[int, Group]:
-    """At most ``MOST`` of them, the latest; each label has its share before any has more."""
+    """At most ``MOST`` of them, the latest; labels get equal shares as far as possible."""
     seen = Counter[Group]()
     share = MOST // len({group for _, group in found} or {""})
     first: list[tuple[int, Group]] = []
@@ -300,7 +300,7 @@ def _choose(found: Sequence[tuple[int, Group]]) -> dict[int, Group]:
 
 
 def _read_examples(chosen: Mapping[int, Group]) -> Iterator[Example]:
-    """The examples themselves; without texts that are empty, too long, or there already."""
+    """The examples, without texts that are empty, too long or repeated."""
     ids, seen = list(chosen), set()
     golds = Gold.objects.annotate(length=Length("item__text")).filter(length__lte=LONGEST)
     for start in range(0, len(ids), ROWS):

@@ -1,4 +1,4 @@
-"""What a run would take, before anything is paid: from the prompts of a few real items."""
+"""The estimate of a run's calls, tokens, cost and time, from the prompts of a few items."""
 
 import math
 from collections.abc import Iterable
@@ -25,22 +25,21 @@ from labelhub.core.llm.prices import estimate_tokens, estimate_usage
 from labelhub.core.llm.types import AnswerField, Call, Message, Output, Reply, Usage
 
 SAMPLES = 20
-#: What a role is taken to say: about as long as the answers that the prompts ask for.
+#: A typical answer, about as long as the answers that the prompts request.
 TYPICAL_ANSWER = "An answer with one short reason and a quotation for each of the labels. " * 5
-#: The same where nothing but the label is asked for.
+#: A typical answer of only the label.
 LABEL_ALONE, SHORT_ANSWER = (AnswerField.LABEL,), "Final Decision: one name, another name"
-#: How many of a model's last calls tell how long one takes.
+#: The number of a model's last calls from which the time is estimated.
 RECENT_CALLS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Estimates; costs in nano-USD, None when the price of a model is unknown.
+    """Estimates; costs in nano-USD, None if the price of a model is unknown.
 
-    ``calls``, tokens, ``cost_nanousd`` and ``seconds`` are for debates that end as soon as they
-    can; ``calls_most`` and ``tokens_most`` (in and out) for those that go on as long as they may,
-    ``worst_nanousd`` moreover for answers that are as long as they may be. ``seconds`` is None
-    where the models have not been asked before.
+    ``calls``, tokens, ``cost_nanousd`` and ``seconds`` are for the shortest debates;
+    ``calls_most`` and ``tokens_most`` (in and out) for the longest debates; ``worst_nanousd``
+    also for the longest answers. ``seconds`` is None without earlier calls to the models.
     """
 
     items: int
@@ -60,7 +59,7 @@ class Preview:
 
 @dataclass(slots=True)
 class _Sums:
-    """Over the calls of some rehearsals."""
+    """Sums over the calls of some rehearsals."""
 
     tokens_in: int = 0
     tokens_out: int = 0
@@ -71,7 +70,7 @@ class _Sums:
     asked_once: set[tuple[Message, ...]] = field(default_factory=set)
 
     def times(self, scale: float) -> "_Sums":
-        """As many times as much, rounded up."""
+        """The sums times a factor, rounded up."""
         return _Sums(
             tokens_in=math.ceil(self.tokens_in * scale),
             tokens_out=math.ceil(self.tokens_out * scale),
@@ -82,7 +81,7 @@ class _Sums:
         )
 
     def plus(self, other: "_Sums") -> "_Sums":
-        """Both together."""
+        """The sum of both."""
         return _Sums(
             self.tokens_in + other.tokens_in,
             self.tokens_out + other.tokens_out,
@@ -98,20 +97,20 @@ class _Sums:
 
 @dataclass(slots=True)
 class _Rehearsal:
-    """What debates over the samples send: for each of them, and once for many of them."""
+    """The calls of debates on the samples: for each debate, and once for many debates."""
 
     per_debate: _Sums = field(default_factory=_Sums)
     once: _Sums = field(default_factory=_Sums)
 
     def whole(self, scale: float, most_once: int) -> _Sums:
-        """For ``scale`` times as many debates, of which at most ``most_once`` calls are made once
-        for many."""
+        """The sums for ``scale`` times as many debates, with at most ``most_once`` of the calls
+        that serve many debates."""
         share = min(scale, most_once / self.once.calls) if self.once.calls else 0.0
         return self.per_debate.times(scale).plus(self.once.times(share))
 
 
 class UnknownPrice(InvalidInput):
-    """Nobody knows what a run costs that is to stay within a budget."""
+    """The cost of a run with a budget is unknown."""
 
     code = "unknown_price"
 
@@ -119,7 +118,7 @@ class UnknownPrice(InvalidInput):
 def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) -> Preview:
     """Calls, tokens, cost and time of the plan, from up to 20 of its items with real prompts.
 
-    ``examples``: what is shown beside the items, where the caller knows it already.
+    ``examples``: the examples for the items, if the caller has them.
 
     Raises:
         InvalidInput: the plan cannot be run as it is.
@@ -166,7 +165,7 @@ def preview(*, project: Project, plan: RunPlan, examples: Book | None = None) ->
 
 
 def check_prices(models: Iterable[ModelSpec]) -> None:
-    """Refuse a budget where nobody can tell what a call costs.
+    """Refuse a budget if the cost of a call is unknown.
 
     Raises:
         UnknownPrice: naming the models without a price.
@@ -180,13 +179,13 @@ def check_prices(models: Iterable[ModelSpec]) -> None:
 
 
 def unpriced_models(models: Iterable[ModelSpec]) -> tuple[str, ...]:
-    """The names of those whose price is not known, each once."""
+    """The names of the models without a known price, each once."""
     names = [model.name for model in models if not model.prices_known]
     return tuple(dict.fromkeys(names))
 
 
 def sample_items(items: QuerySet[Item], count: int) -> list[Item]:
-    """Up to 20 items from the whole selection: the first ones alone may be the shortest."""
+    """Up to 20 items from the whole selection, because the first ones may be the shortest."""
     step = max(1, count // SAMPLES)
     return [items[place] for place in range(0, count, step)[:SAMPLES]]
 
@@ -208,10 +207,10 @@ def _run_spec(project: Project, plan: RunPlan) -> RunSpec:
 def _rehearse(
     run_spec: RunSpec, claimed: ClaimedDebate, sums: _Rehearsal, *, agreeing: bool
 ) -> None:
-    """Drive a debate with made-up answers, all alike or all different, and count what it sends."""
+    """Run a debate with invented answers, all the same or all different, and count its calls."""
     debate: Debate = run_spec.start(claimed.debate_item)
     schema = run_spec.schema.of_item(claimed.item.options)
-    # Answers that differ, as far as the question allows.
+    # Different answers, as far as the question allows.
     values = schema.task.values(schema, claimed.item.options) or [""]
     try:
         calls = next(debate)
@@ -244,7 +243,7 @@ def _count_call(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
     messages = call.json_messages or call.messages
     answer = SHORT_ANSWER if call.fields == LABEL_ALONE else TYPICAL_ANSWER
     usage = estimate_usage(messages, answer)
-    # What was heard may be as long as the models that said it were allowed to answer.
+    # Earlier replies in a prompt may be as long as the models were allowed to answer.
     heard = sum(message.content.count(TYPICAL_ANSWER.strip()) for message in messages)
     longest = max(model.max_output_tokens for model in run_spec.models)
     more = heard * max(0, longest - estimate_tokens(TYPICAL_ANSWER))
@@ -258,7 +257,7 @@ def _count_call(run_spec: RunSpec, call: Call, rehearsal: _Rehearsal) -> None:
 
 
 def _estimate_seconds(run_spec: RunSpec, sums: _Sums) -> float | None:
-    """How long the calls would take, as long as the models' last calls took, side by side."""
+    """The time of the calls in parallel, judging by the models' last calls."""
     total = 0.0
     for model in run_spec.models:
         last = Turn.objects.filter(model=model, seconds__gt=0, reused=False).order_by("-pk")

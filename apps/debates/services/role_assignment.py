@@ -14,7 +14,7 @@ from labelhub.core.debate.panel import ANNOTATORS
 from labelhub.core.errors import InvalidInput
 from labelhub.core.prompts import Prompt, PromptLibrary, parse_prompt
 
-#: Roles at one table: who is meant by ``annotator`` where a protocol seats several.
+#: Roles of a vote or discussion: ``annotator`` means all of them.
 EVERY_SEAT = "annotator"
 _SEAT = re.compile(r"(?P<stage>(?:first_|then_)?)annotator_[a-z]")
 
@@ -43,8 +43,8 @@ def cast_of(
 
     Args:
         protocol_name: one of ``PROTOCOLS``.
-        settings: the protocol's, complete.
-        models: role to model.
+        settings: the complete settings of the protocol.
+        models: role → model.
         prompts: the versions to use in place of the files, by prompt name (``ecj/critic``).
 
     Raises:
@@ -78,10 +78,10 @@ def models_for_roles(
     others: Sequence[ModelSpec],
     settings: Mapping[str, Any] | None = None,
 ) -> dict[str, ModelSpec]:
-    """A model for each role: the one given for it, else one of ``others``.
+    """A model for each role: the given one, else one of ``others``.
 
-    Annotators at one table get the others in turn, every other role gets the first of them.
-    ``annotator`` in ``given`` stands for all of a table.
+    Annotators of a vote or discussion get ``others`` in turn, all other roles get the first.
+    ``annotator`` in ``given`` means all annotators of a vote or discussion.
 
     Raises:
         InvalidInput: an unknown protocol or setting, or a role that it does not have.
@@ -104,7 +104,7 @@ def models_for_roles(
 def with_annotator_count(
     protocol_name: str, models: Sequence[ModelSpec], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """``settings`` with as many annotators as models, unless they name a number."""
+    """``settings`` with as many annotators as models, unless they have a number."""
     names = {setting.name for setting in protocol(protocol_name).settings}
     if len(models) < 2 or ANNOTATORS.name not in names or ANNOTATORS.name in settings:
         return dict(settings)

@@ -1,4 +1,4 @@
-"""Which debates go to people: changing the rule, and following it for what was labelled before."""
+"""The routing of debates to people: change the rule, and apply it to earlier debates."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +24,7 @@ CHUNK = 1000
 
 @dataclass(frozen=True, slots=True)
 class RoutingPolicy:
-    """By what the debates of a project go to people. Where everything does, nothing is audited."""
+    """The rule and audit of a project. There is no audit if all items go to people."""
 
     rule: Rule
     salt: str
@@ -33,14 +33,14 @@ class RoutingPolicy:
     def reasons(
         self, *, flags: Collection[str], signals: Mapping[str, Any], labelled: bool, key: str
     ) -> tuple[str, ...]:
-        """Why people are asked about the item called ``key``; empty where they are not."""
+        """The reasons to ask people about the item ``key``; empty if it is accepted."""
         found = routing.reasons(self.rule, flags=flags, signals=signals, labelled=labelled)
         if found or not self.audits:
             return found
         return (routing.AUDIT,) if routing.is_audited(self.rule, key, self.salt) else ()
 
     def reasons_of(self, ended: EndedDebate) -> tuple[str, ...]:
-        """The same of a debate that ended before; one that failed stays as it is."""
+        """The same for an earlier debate; failed debates keep their reasons."""
         if ended.failed:
             return ended.reasons
         return self.reasons(
@@ -49,15 +49,15 @@ class RoutingPolicy:
 
 
 def routing_policy(project: Project) -> RoutingPolicy:
-    """How the project's debates are routed now."""
+    """The present policy of the project."""
     rule, scope = routing_now(project.pk)
     return RoutingPolicy(rule, salt_of(project), audits=scope == Project.ReviewScope.DOUBTFUL)
 
 
 def change_routing_rule(*, project: Project, actor: User | None, rule: Rule) -> RoutingRule:
-    """Store ``rule``: debates that end from now on follow it, runs under way included.
+    """Store ``rule`` for debates that end from now on, also in active runs.
 
-    ``actor`` None: the server itself.
+    ``actor`` None: the server.
     """
     changed = {
         "definition": rule.to_json(),
@@ -69,11 +69,11 @@ def change_routing_rule(*, project: Project, actor: User | None, rule: Rule) -> 
 
 
 def reroute(project: Project) -> int:
-    """Route each item's latest debate anew, by the rule and the review plan as they are now.
+    """Route each item's latest debate again, by the present rule and review plan.
 
-    Each thousand items are a transaction of their own, with the items locked as every writer of the
-    ledger locks them; doing it again after an interruption ends in the same place. Returns how many
-    items changed their reasons.
+    Each thousand items have a transaction of their own, which locks the items like every writer of
+    the ledger. It may be repeated after an interruption. Returns the number of items whose reasons
+    changed.
     """
     moved, after = 0, 0
     states = ItemState.objects.filter(project=project).exclude(signals={}).order_by("item_id")
@@ -84,7 +84,7 @@ def reroute(project: Project) -> int:
 
 
 def _route_again(project: Project, states: Mapping[int, ItemState]) -> dict[int, Sequence[str]]:
-    """The reasons of these items by their latest debates, which are brought into line."""
+    """Route these items again by their latest debates."""
     policy = routing_policy(project)
     answered = _answered_audits(states)
     wanted: dict[int, Sequence[str]] = {}
@@ -102,8 +102,8 @@ def _route_again(project: Project, states: Mapping[int, ItemState]) -> dict[int,
 
 
 def _answered_audits(states: Mapping[int, ItemState]) -> frozenset[int]:
-    """Items whose audit a person has answered: it keeps telling how often what is accepted is
-    wrong, also once fewer items are audited or everything goes to people."""
+    """Items whose audit a person has answered. They stay audited and count for the error rate, also
+    if fewer items are audited or all items go to people later."""
     spoken = [
         item_id
         for item_id, state in states.items()

@@ -1,6 +1,6 @@
-"""What a routing rule would do: how many items it sends to people, why, and how wrong the rest is.
+"""The effect of a routing rule: the items that it sends, and the error rate of the others.
 
-Everything is told of each item's latest debate, read once, and of what people have decided.
+The data are each item's latest debate, read once, and the labels of people.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,16 +25,16 @@ from labelhub.core.debate import routing
 from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
 from labelhub.core.schema import value_key
 
-#: Answered audits before the error of what is accepted is put into a sentence.
+#: The fewest answered audits for a sentence on the error rate.
 ENOUGH_AUDITS = 20
 STEPS = 10
-NO_GOLD = "people have decided none of them"
-FREE_TEXT = "free texts are not compared letter by letter"
+NO_GOLD = "people have not labelled any of them"
+FREE_TEXT = "free-text answers are not compared"
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedDebate:
-    """A debate, and whether it was wrong by what people decided; None where that is not known."""
+    """A debate, and whether it was wrong by the labels of people; None if that is unknown."""
 
     ended: EndedDebate
     wrong: bool | None
@@ -42,7 +42,7 @@ class JudgedDebate:
 
 @dataclass(frozen=True, slots=True)
 class ReasonCount:
-    """A reason: how many items it sends, and how many that nothing else would."""
+    """A reason, the number of items that have it, and of items that have no other reason."""
 
     code: str
     items: int
@@ -51,7 +51,7 @@ class ReasonCount:
 
 @dataclass(frozen=True, slots=True)
 class BoundEffect:
-    """A bound one could choose (None: none), what is sent by it, and the error of the rest."""
+    """A possible bound (None: off), the number of sent items, and the error rate of the rest."""
 
     bound: float | None
     sent: int
@@ -61,7 +61,7 @@ class BoundEffect:
 
 @dataclass(frozen=True, slots=True)
 class SignalForecast:
-    """A threshold, the values that debates have there, and what each bound would do."""
+    """A threshold, its values in the debates, and the effect of each bound."""
 
     threshold: Threshold
     bound: float | None
@@ -71,8 +71,8 @@ class SignalForecast:
 
 @dataclass(frozen=True, slots=True)
 class RuleForecast:
-    """What a rule would do with ``items`` debated items. ``audited`` are accepted and yet looked
-    at; ``failed`` are sent whatever the rule says."""
+    """The effect of a rule on ``items`` debated items. ``audited`` items are accepted but still
+    reviewed; ``failed`` items are always sent."""
 
     items: int
     sent: int
@@ -85,13 +85,13 @@ class RuleForecast:
 
     @property
     def share(self) -> float:
-        """The share that is sent."""
+        """The share of sent items."""
         return self.sent / self.items if self.items else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class RoutingSample:
-    """The project's latest debates with what is known of them: read once, weighed often."""
+    """The project's latest debates with the labels of people: read once, used often."""
 
     policy: RoutingPolicy
     known: Sequence[JudgedDebate]
@@ -101,12 +101,12 @@ class RoutingSample:
 
     @property
     def flags(self) -> Counter[str]:
-        """How many debates raised each flag."""
+        """The number of debates with each flag."""
         return Counter(flag for debate in self.known for flag in set(debate.ended.flags))
 
     @property
     def behind(self) -> int:
-        """How many items are routed by an earlier rule or plan than the one that is stored."""
+        """The number of items that were routed by an earlier rule or plan."""
         wanted = ((self.policy.reasons_of(debate.ended), debate.ended) for debate in self.known)
         return sum(
             reasons != ended.reasons and not (ended.item_id in self.answered and not reasons)
@@ -115,17 +115,17 @@ class RoutingSample:
 
     @property
     def audits(self) -> Sequence[JudgedDebate]:
-        """What the audit chose of that which was accepted."""
+        """The accepted items that the audit selected."""
         return [debate for debate in self.known if list(debate.ended.reasons) == ONLY_AUDITED]
 
     @property
     def accepted_error(self) -> Figure:
-        """How often what is accepted without a person is wrong, by the audits answered blind."""
+        """The error rate of the accepted items, by the blind audits."""
         answered = [audit for audit in self.audits if audit.ended.item_id not in self.biased]
-        return self.error(answered, "no audited item has been answered yet")
+        return self.error(answered, "no audited item has been labelled yet")
 
     def error(self, known: Iterable[JudgedDebate], reason: str = NO_GOLD) -> Figure:
-        """The share of wrong ones among those of which that is known."""
+        """The error rate of these debates, among those with a known result."""
         if not self.comparable:
             return undefined(FREE_TEXT)
         verdicts = [debate.wrong for debate in known if debate.wrong is not None]
@@ -133,7 +133,7 @@ class RoutingSample:
 
 
 def read_routing_sample(project: Project) -> RoutingSample:
-    """The project's latest debates, in a handful of queries however many there are."""
+    """The project's latest debates, in a fixed number of queries."""
     decided = verified_as_of(project.pk, timezone.now()).order_by()
     rows = decided.values_list("item_id", "value")
     gold = {item: value_key(value) for item, value in rows if value is not None}
@@ -148,7 +148,7 @@ def read_routing_sample(project: Project) -> RoutingSample:
 
 
 def forecast_rule(sample: RoutingSample, rule: Rule) -> RuleForecast:
-    """What ``rule`` would do with the debates of ``sample``."""
+    """The effect of ``rule`` on the debates of ``sample``."""
     routed = [(debate, _reasons(rule, debate.ended)) for debate in sample.known]
     accepted = [debate for debate, reasons in routed if not reasons]
     audits = sum(
@@ -169,8 +169,8 @@ def forecast_rule(sample: RoutingSample, rule: Rule) -> RuleForecast:
 def bounds_within_capacity(
     weighed: RuleForecast, capacity: int
 ) -> list[tuple[Threshold, BoundEffect]]:
-    """For each signal the bound that sends most without sending more than ``capacity`` items, the
-    rest of the rule as it is; no line for a signal that cannot keep to it."""
+    """For each signal the bound that sends the most items up to ``capacity`` with the rest of the
+    rule unchanged; signals without such a bound are left out."""
     found = []
     for signal in weighed.signals:
         kept = [step for step in signal.steps if step.sent <= capacity]
@@ -193,8 +193,8 @@ def _answered(project: Project) -> frozenset[int]:
 
 
 def _biased_audits(project: Project) -> frozenset[int]:
-    """Audited items whose people saw a suggestion after all, as before they were audited, or may
-    have."""
+    """Audited items whose annotators saw or may have seen a suggestion, such as before the audit
+    began."""
     seen = Q(shown__isnull=False) | Q(provenance__has_key=VIEW_UNKNOWN)
     labels = Label.objects.current().by_people().filter(seen)
     labels = labels.filter(item__project=project, item__state__reasons=ONLY_AUDITED)
@@ -223,12 +223,12 @@ def _forecast_signal(
     rule: Rule,
     routed: Sequence[tuple[JudgedDebate, tuple[str, ...]]],
 ) -> SignalForecast:
-    """What each bound of ``threshold`` would do, the rest of ``rule`` as it is."""
+    """The effect of each bound of ``threshold`` with the rest of ``rule`` unchanged."""
     read = [
         (debate, routing.number_in(debate.ended.signals.get(threshold.signal)))
         for debate, _ in routed
     ]
-    # What is not known is beyond every bound, unless the bound says nothing of it.
+    # An unknown value is beyond every bound, unless the threshold counts only known values.
     unknown = None if threshold.known_only else -inf if threshold.side == AT_MOST else inf
     free = [
         (unknown if value is None else value, debate.wrong)
@@ -249,7 +249,7 @@ def _forecast_signal(
 
 
 class _BoundCounts:
-    """How many of these lie beyond a bound, and how many of the others are wrong."""
+    """The number of debates beyond a bound, and of wrong ones among the others."""
 
     def __init__(
         self, threshold: Threshold, free: Iterable[tuple[float | None, bool | None]], fixed: int
@@ -271,7 +271,7 @@ class _BoundCounts:
         return self._fixed + last - first
 
     def error(self, bound: float | None, sample: "RoutingSample") -> Figure:
-        """The share of wrong ones among the others."""
+        """The error rate of the other debates."""
         if not sample.comparable:
             return undefined(FREE_TEXT)
         first, last = self._span(bound)

@@ -53,13 +53,13 @@ class RunSpec:
 
     @property
     def width(self) -> int:
-        """How many debates to keep in flight: as many as the providers take calls."""
+        """The number of debates in flight: as many as the calls that the providers allow."""
         ceilings = {model.provider_id: model.provider.max_concurrency for model in self.models}
         return min(MOST_WIDTH, sum(ceilings.values()))
 
     @property
     def longest_answer(self) -> float:
-        """How long a call may take, seconds, and a little more."""
+        """The longest time of a call in seconds, with a margin."""
         providers = [model.provider for model in self.models]
         return max(provider.connect_timeout + provider.read_timeout for provider in providers) + 5.0
 
@@ -70,11 +70,11 @@ class RunSpec:
 
 
 def run_spec_of(run: Run) -> RunSpec:
-    """The spec of a stored run; its prompts are the stored ones, whatever the files say now."""
+    """The spec of a stored run, with its stored prompts, not the present files."""
     roles = {role.role: role for role in run.roles.select_related("model__provider", "prompt")}
     shared: dict[int, ModelSpec] = {}
     for role in roles.values():
-        # One object per model: what is learnt about it in one role counts in all.
+        # One object per model, so that all roles share what is learnt about it.
         role.model = shared.setdefault(role.model.pk, role.model)
     info = protocol(run.protocol)
     return RunSpec(
@@ -93,7 +93,7 @@ def run_spec_of(run: Run) -> RunSpec:
 
 
 def salt_of(project: Project) -> str:
-    """The secret that makes the delimiters of a project's prompts, unknown to writers of texts.
+    """The secret of the delimiters in a project's prompts, unknown to authors of texts.
 
     It is equal in all runs of a project, so that equal questions are equal calls.
     """

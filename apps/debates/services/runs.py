@@ -28,7 +28,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 def spec_hash(
     plan: RunPlan, cast: Mapping[str, CastMember], schema: LabelSchema, guideline: Guideline | None
 ) -> str:
-    """Of everything that decides what a run's models are asked; ``plan`` complete."""
+    """The hash of all that determines the calls of a run with the complete ``plan``."""
     spec = {
         "protocol": plan.protocol,
         "settings": dict(plan.settings),
@@ -50,7 +50,7 @@ def spec_hash(
 def plan_hash(
     plan: RunPlan, cast: Mapping[str, CastMember], schema: LabelSchema, guideline: Guideline | None
 ) -> str:
-    """Of all that was asked for but the budget, which may be raised; ``plan`` complete."""
+    """The hash of the complete ``plan`` without the budget, which may be raised."""
     asked = {
         "spec": spec_hash(plan, cast, schema, guideline),
         "models": {role: member.model.identity for role, member in cast.items()},
@@ -75,9 +75,9 @@ CHUNK = 2000
 def start_run(
     *, project: Project, actor: User | None, plan: RunPlan, experiment: Experiment | None = None
 ) -> Run:
-    """Record a run with everything that decides its result, and one waiting debate per item.
+    """Store a run with all that determines its result, and a waiting debate per item.
 
-    A worker picks it up within seconds; at once after ``tasks.launch_run``.
+    A worker starts it within seconds, or at once after ``tasks.launch_run``.
 
     Raises:
         InvalidInput: nothing is selected, or the plan cannot be run as it is.
@@ -90,7 +90,7 @@ def start_run(
     if plan.budget_nanousd is not None:
         check_prices(role.model for role in cast.values())
     with transaction.atomic():
-        # Whoever changes the labels holds this lock and looks for runs: one of the two waits.
+        # A change of labels takes the same lock and looks for runs, so one of the two waits.
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if current_schema(project).pk != schema.pk:
             raise Conflict("The labels were changed just now. Start the run again.")
@@ -130,11 +130,11 @@ def start_run(
 
 
 def pause_run(*, run: Run) -> Run:
-    """Stop starting calls; what is under way is finished and kept. A run that rests and would go
-    on by itself stays where it is.
+    """Start no further calls; calls under way are finished and stored. A paused run that would
+    resume automatically stays paused.
 
     Raises:
-        Conflict: the run is neither going nor about to.
+        Conflict: the run is not active and will not resume automatically.
     """
     _change(
         run,
@@ -149,7 +149,7 @@ def pause_run(*, run: Run) -> Run:
 
 
 def set_budget(*, run: Run, budget_nanousd: int | None) -> Run:
-    """Change the most the run may cost; None: no limit. Counts from its next slice on.
+    """Change the budget, from the next slice on; None: no limit.
 
     Raises:
         InvalidInput: less than was spent already, or a price is unknown.
@@ -158,19 +158,21 @@ def set_budget(*, run: Run, budget_nanousd: int | None) -> Run:
     if budget_nanousd is not None:
         check_prices(role.model for role in run.roles.select_related("model__provider"))
         if budget_nanousd < run.cost_nanousd:
-            raise InvalidInput(f"budget: {usd(run.cost_nanousd)} is spent already; give more.")
+            raise InvalidInput(
+                f"budget: {usd(run.cost_nanousd)} is spent already; enter a larger amount."
+            )
     ended = [Run.Status.DONE, Run.Status.CANCELLED]
     _change(run, Run.objects.exclude(status__in=ended), "changed", budget_nanousd=budget_nanousd)
     return run
 
 
 def resume_run(*, run: Run) -> Run:
-    """Go on with a paused run, and try failed debates again; also those of a finished run. Whoever
-    resumes it has looked after the endpoint: attempts at a call begin anew.
+    """Resume a paused run, and try failed debates again, also those of a finished run. Attempts at
+    calls start again, because the person who resumes it has checked the endpoint.
 
     Raises:
-        Conflict: the run is going or cancelled, or it is done and nothing failed; or its labels
-            have been changed since.
+        Conflict: the run is active or cancelled, it is done without failed debates, or its labels
+            were changed since.
     """
     if Translator.of(run.project_id).touches(run.schema.version):
         raise Conflict(
@@ -199,7 +201,7 @@ def resume_run(*, run: Run) -> Run:
 
 
 def cancel_run(*, run: Run) -> Run:
-    """End the run for good; labels it has given so far stay.
+    """End the run finally; its labels are kept.
 
     Raises:
         Conflict: it has already ended.
@@ -219,8 +221,8 @@ def cancel_run(*, run: Run) -> Run:
 
 
 def unfinished_runs() -> list[int]:
-    """Ids of the runs that a worker should drive or close now; paused ones whose time has come go
-    on."""
+    """Ids of the runs that a worker should drive or close now. Resumes paused runs whose time has
+    come."""
     now = timezone.now()
     Run.objects.filter(status=Run.Status.PAUSED, resume_at__lte=now).update(
         status=Run.Status.QUEUED, pause_code="", message="", resume_at=None, resumed_at=now
@@ -229,7 +231,7 @@ def unfinished_runs() -> list[int]:
 
 
 def _add_debates(run: Run, item_ids: Iterator[int]) -> int:
-    """A waiting debate per item and replicate; the items' own order, a chunk at a time."""
+    """Add a waiting debate per item and replicate, in the order of the items and in chunks."""
     count = 0
     while chunk := list(islice(item_ids, CHUNK)):
         rows = [
@@ -243,20 +245,20 @@ def _add_debates(run: Run, item_ids: Iterator[int]) -> int:
 
 
 def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
-    """Change the run in one conditional update, so that two people cannot both win."""
+    """Change the run by one conditional update, so that only one of two requests succeeds."""
     if not allowed.filter(pk=run.pk).update(**fields):
         run.refresh_from_db(fields=["status"])
         raise Conflict(f"Run {run.pk} is {run.get_status_display().lower()} and cannot be {word}.")
     run.refresh_from_db()
-    # Who else watches the run sees it now; the worker may be busy with a call for minutes.
+    # Notify other watchers now, because the worker may be busy with a call for minutes.
     transaction.on_commit(partial(events.announce_run, run.pk))
 
 
 def find_interrupted_run(*, project: Project, plan: RunPlan) -> Run | None:
-    """The newest unfinished run that a command began by this very plan, if there is one.
+    """The newest unfinished run that a command started with the same plan, if there is one.
 
-    The same in all but the budget, which must not be spent already. Where all items are wanted, or
-    the first so many, they must be the same ones still.
+    Only the budget may differ, and it must not be spent yet. Without ``only_unlabelled``, the run
+    must also have exactly the items that the plan selects now.
 
     Raises:
         InvalidInput: the plan cannot be run as it is.
@@ -283,10 +285,10 @@ def find_interrupted_run(*, project: Project, plan: RunPlan) -> Run | None:
 
 
 def continue_run(*, run: Run, plan: RunPlan) -> Run:
-    """Take the interrupted run up again, with the plan's budget; what failed is tried again.
+    """Resume the interrupted run with the plan's budget, and try failed debates again.
 
     Raises:
-        Conflict: somebody paused it by hand, or it has ended meanwhile.
+        Conflict: a person paused it, or it has ended meanwhile.
         UnknownPrice: the plan has a budget, and a price is not known.
     """
     if run.budget_nanousd != plan.budget_nanousd:
@@ -295,13 +297,13 @@ def continue_run(*, run: Run, plan: RunPlan) -> Run:
         return run
     if run.pause_code == "user":
         raise Conflict(
-            f"Run {run.pk} of the same plan was paused by hand: resume it on its page, or start "
-            "another with --new."
+            f"Run {run.pk} of the same plan was paused by a person: resume it on its page, or "
+            "start another with --new."
         )
     try:
         return resume_run(run=run)
     except Conflict:
-        # A worker was quicker: it is going, which is all that is wanted.
+        # A worker was faster: the run is active, as wanted.
         if run.going:
             return run
         raise

@@ -1,4 +1,4 @@
-"""What pages and tables about debates show."""
+"""Filters and tags for pages about debates."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def role_words(role: str) -> str:
 
 @register.simple_tag
 def outcome_of(debate: Debate) -> dict[str, Any]:
-    """Value, gold and first opinion of a debate in a list, and how they stand to each other."""
+    """Value, gold and first opinion of a debate in a list, and how they compare."""
     value, gold = verdict_of(debate), gold_of(debate)
     first = debate.signals.get("first")
     return {

@@ -1,4 +1,4 @@
-"""Pages: the prompts, the variants that a project writes of them, and their trials."""
+"""Pages: prompts, their variants in a project, and trials of variants."""
 
 import re
 from collections.abc import Sequence
@@ -37,13 +37,13 @@ from labelhub.core.errors import Conflict, LabelhubError
 from labelhub.core.prompts import Prompt
 
 LONGEST_QUERY = 200
-#: Inputs that come from the project and the item; all others from what was said before.
+#: Inputs from the project and the item; all others are earlier replies.
 _OWN = {"task", "question", "labels", "guideline", "item", "name"}
 _CODE = re.compile(r"(\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\})", re.DOTALL)
 
 
 def page_frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
-    """The project's frame with the prompts marked as where one is."""
+    """The project's frame with "Prompts" as the present page."""
     page = project_page(request, project, "prompts")
     return page | {"manages": page["role"] == Role.MANAGER}
 
@@ -54,20 +54,20 @@ def chosen_version(
     """The version in the address, by default the present text.
 
     Raises:
-        NotFound: the project knows none of that hash.
+        NotFound: the project has no version with this hash.
     """
     return prompts.find_version(versions, request.GET.get(name, ""))
 
 
 def split_code(text: str) -> list[tuple[str, bool]]:
-    """A template in pieces, and whether each is code."""
+    """The pieces of a template, each with whether it is code."""
     return [
         (piece, bool(position % 2)) for position, piece in enumerate(_CODE.split(text)) if piece
     ]
 
 
 def rendering_context(request: SignedInRequest, project: Project, prompt: Prompt) -> dict[str, Any]:
-    """What ``prompt`` renders to for the first item that is found, and which others there are."""
+    """``prompt`` rendered for the first item that matches the search, and the other items."""
     query = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     found = prompt_items(project, query)
     context: dict[str, Any] = {"query": query, "found": found[1:]}
@@ -83,7 +83,7 @@ def rendering_context(request: SignedInRequest, project: Project, prompt: Prompt
 def _rendering(
     request: SignedInRequest, project: Project, prompt: Prompt, item: Item
 ) -> prompts.Rendering:
-    """With the replies of a real debate where there is one that came to this prompt."""
+    """The rendering, if possible with the replies of a real debate that used the prompt."""
     debate: Debate | None = None
     if set(prompt.inputs) - _OWN:
         debate = latest_debate(project, item, prompt.protocol, request.user)
@@ -93,7 +93,7 @@ def _rendering(
         return prompts.render_prompt(project, prompt, item)
 
 
-#: What a prompt's variables hold, in words.
+#: The variables of prompts in words.
 INPUTS = {
     "task": "the kind of question: single, multi, ordinal, text or per_item; task.several, "
     "task.ordered, task.written, task.item_options and task.labelled describe the answer",
@@ -128,7 +128,7 @@ def prompt_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    """One version of a prompt: its text, what it renders to, and the other versions."""
+    """One version of a prompt: its text, its rendering and the other versions."""
     project = get_project(request.user, slug, Right.VIEW)
     present = prompts.find_prompt(key)
     versions = prompts.list_versions(project, present)
@@ -156,7 +156,7 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
 @login_required
 @require_safe
 def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    """What a version renders to for the item that is searched for: a part of the prompt's page."""
+    """The rendering for the item of the search: a part of the prompt's page."""
     project = get_project(request.user, slug, Right.VIEW)
     versions = prompts.list_versions(project, prompts.find_prompt(key))
     version = chosen_version(request, versions)
@@ -167,7 +167,7 @@ def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpRespon
 @login_required
 @require_safe
 def prompt_diff(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    """What changed from one version to another."""
+    """The differences between two versions."""
     project = get_project(request.user, slug, Right.VIEW)
     present = prompts.find_prompt(key)
     versions = prompts.list_versions(project, present)
@@ -189,7 +189,7 @@ def prompt_diff(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
-    """Write a variant. A POST with ``check`` keeps nothing: it shows what the draft renders to."""
+    """Write a variant. A POST with ``check`` saves nothing and shows a preview."""
     project = get_project(request.user, slug, Right.MANAGE)
     present = prompts.find_prompt(key)
     base = chosen_version(request, prompts.list_versions(project, present))
@@ -209,7 +209,9 @@ def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpRespons
                 made = prompts.save_variant(
                     project=project, actor=request.user, draft=checked.draft, title=given["title"]
                 )
-                messages.success(request, f"The variant “{made.title}” is kept. Try it next.")
+                messages.success(
+                    request, f"The variant “{made.title}” is saved. You can try it now."
+                )
                 address = reverse("prompt_detail", args=[slug, key])
                 return redirect(f"{address}?version={made.version.hash[:12]}")
         except LabelhubError as error:
@@ -226,7 +228,7 @@ def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpRespons
 @login_required
 @require_POST
 def variant_retire(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Offer a variant no more."""
+    """Retire a variant."""
     project = get_project(request.user, slug, Right.MANAGE)
     variant = prompts.retire_variant(variant=selectors.get_variant(project, pk))
     messages.success(
@@ -240,9 +242,9 @@ def variant_retire(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """Choose the models that try a variant, see the cost, start.
+    """Choose the models for a trial of a variant, see the estimate, start.
 
-    A POST with ``show`` starts nothing: without scripts it is how one sees what it takes.
+    A POST with ``show`` only shows the estimate, for browsers without scripts.
     """
     project = get_project(request.user, slug, Right.MANAGE)
     variant = selectors.get_variant(project, pk)
@@ -274,7 +276,7 @@ def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 @require_safe
 @never_cache
 def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
-    """What the trial in the form would take: the part of the page that follows every change."""
+    """The estimate for the trial in the form: the part of the page that follows every change."""
     project = get_project(request.user, slug, Right.MANAGE)
     variant = selectors.get_variant(project, pk)
     ensure_builtin()
@@ -286,7 +288,7 @@ def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResp
 @login_required
 @require_safe
 def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """A trial: item by item what the variant and the present prompt came to."""
+    """A trial: the answers of the variant and the present prompt, item by item."""
     project = get_project(request.user, slug, Right.VIEW)
     context = page_frame(request, project) | _trial_context(request, get_trial(project, run_id))
     return render(request, "debates/prompt_trial.html", context)
@@ -296,7 +298,7 @@ def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
 @require_safe
 @never_cache
 def prompt_trial_part(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """The moving part of a trial's page."""
+    """The part of a trial's page that is updated."""
     project = get_project(request.user, slug, Right.VIEW)
     context = {"project": project} | _trial_context(request, get_trial(project, run_id))
     return render(request, "debates/prompt_trial.html#trial", context)

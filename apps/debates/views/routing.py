@@ -1,4 +1,4 @@
-"""Pages: which debates go to people, and what a rule would do before anybody saves it."""
+"""Pages: the routing rule and its effect before it is saved."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ from labelhub.core.debate.routing import (
     read_rule,
 )
 
-#: The flags of ``core.debate.routing`` by what a manager decides about together.
+#: The flags of ``core.debate.routing`` in groups.
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("An answer is missing", ("unparsed", "truncated", "refused", "too_long", "failed")),
-    ("An answer is not as it should be", ("cut_off", "lenient")),
-    ("The text may give orders", ("injection",)),
+    ("An answer has a fault", ("cut_off", "lenient")),
+    ("Possible prompt injection", ("injection",)),
     (
         "The models differ",
         ("first_round_differs", "dissent", "tie", "no_majority", "extractor_differs",
@@ -46,7 +46,7 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A flag to choose, and how many of the latest debates raised it."""
+    """A flag to choose, and the number of the latest debates that have it."""
 
     code: str
     words: str
@@ -58,8 +58,8 @@ class RoutingForm(forms.Form):
     """A routing rule as a manager edits it.
 
     Args:
-        data: what was sent, or None for ``rule`` as it is.
-        rule: the rule to begin with.
+        data: the submitted data; None for ``rule`` unchanged.
+        rule: the present rule.
     """
 
     flags = forms.MultipleChoiceField(required=False, choices=list(FLAGS.items()))
@@ -90,7 +90,7 @@ class RoutingForm(forms.Form):
         return self[f"bound_{threshold.signal}"]
 
     def groups(self, raised: Mapping[str, int]) -> Iterator[tuple[str, list[Flag]]]:
-        """The flags to choose from, with how many debates ``raised`` each."""
+        """The flags to choose from, with the number of debates that ``raised`` each."""
         chosen = self["flags"].value() or []
         for title, codes in GROUPS:
             yield (
@@ -123,9 +123,9 @@ def _bound_field(threshold: Threshold) -> forms.FloatField:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def routing_rule(request: SignedInRequest, slug: str) -> HttpResponse:
-    """When debates go to people: the rule, what it does, and how wrong what it accepts is.
+    """The routing rule, its effect, and the error rate of the items that it accepts.
 
-    A rule in the query is shown without being saved: without scripts it is how one tries.
+    A rule in the query is shown but not saved, for browsers without scripts.
     """
     right = Right.MANAGE if request.method == "POST" else Right.VIEW
     project = get_project(request.user, slug, right)
@@ -155,7 +155,7 @@ def routing_rule(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def routing_preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the rule in the form would do: the parts of the page that follow every change."""
+    """The effect of the rule in the form: the parts of the page that follow every change."""
     project = get_project(request.user, slug, Right.MANAGE)
     rule = selectors.rule_of(project)
     form = RoutingForm(request.GET, rule=rule)
@@ -168,7 +168,7 @@ def routing_preview(request: SignedInRequest, slug: str) -> HttpResponse:
 def _forecast_context(
     project: Project, sample: RoutingSample, form: RoutingForm, rule: Rule
 ) -> dict[str, Any]:
-    """What the rule in the form does, or the one that is stored where the form has faults."""
+    """The effect of the rule in the form, or of the stored rule if the form has errors."""
     asked = form.rule() if form.is_valid() else rule
     capacity = form.cleaned_data.get("capacity") if form.is_bound else None
     weighed = services.forecast_rule(sample, asked)
@@ -190,9 +190,9 @@ def _forecast_context(
 
 
 def _saved(project: Project, *, apply: bool) -> str:
-    """Follow the rule for what was labelled before, where that is wanted; what to say of it."""
+    """Apply the saved rule to earlier debates if ``apply``; returns the message."""
     if not apply:
         return "The rule is saved. Debates that end from now on follow it."
     moved = services.reroute(project)
-    items = "1 item has" if moved == 1 else f"{moved:,} items have"
-    return f"The rule is saved and applied: {items} changed their way."
+    items = "1 item is" if moved == 1 else f"{moved:,} items are"
+    return f"The rule is saved and applied: {items} routed differently."

@@ -1,4 +1,4 @@
-"""Pages: runs, one run as it goes, its debates, and one debate."""
+"""Pages: runs, one run with its progress and debates, and one debate."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -54,7 +54,7 @@ DEBATE_COLUMNS = (
 
 
 def page_frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
-    """The project's frame with the runs marked as where one is, and whether the person manages."""
+    """The project's frame with "Runs" as the present page, and whether the user manages it."""
     page = project_page(request, project, "runs")
     return page | {"manages": page["role"] == Role.MANAGER}
 
@@ -78,9 +78,9 @@ def run_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Choose a protocol, a model per role, how many items; see the cost; start.
+    """Choose a protocol, models and items; see the estimate; start.
 
-    A POST with ``show`` starts nothing: without scripts it is how the page follows a choice.
+    A POST with ``show`` only updates the page, for browsers without scripts.
     """
     project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.POST, asked=request.GET)
@@ -105,7 +105,7 @@ def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def run_parts(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The settings and roles of the protocol in the form; 204 where the page shows them already."""
+    """The settings and roles of the protocol in the form; 204 if the page shows them already."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.GET)
     if form.shape == request.GET.get("shape"):
@@ -117,7 +117,7 @@ def run_parts(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def run_preview(request: SignedInRequest, slug: str) -> HttpResponse:
-    """What the run in the form would take: the part of the page that follows every change."""
+    """The estimate for the run in the form: the part of the page that follows every change."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.GET)
     return render(
@@ -130,7 +130,7 @@ def run_preview(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def run_detail(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """A run as it goes: progress, what limits it, what went wrong, its debates."""
+    """A run: progress, limits, errors, debates and specification."""
     project = get_project(request.user, slug, Right.VIEW)
     return _run_page(request, project, selectors.get_run(project, run_id))
 
@@ -138,7 +138,7 @@ def run_detail(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
 @login_required
 @require_safe
 def run_transcripts(request: SignedInRequest, slug: str, run_id: int) -> StreamingHttpResponse:
-    """Its debates word for word, as a file."""
+    """Its complete debates as a file."""
     project = get_project(request.user, slug, Right.VIEW)
     return transcript_response(selectors.get_run(project, run_id), request.user)
 
@@ -147,7 +147,7 @@ def run_transcripts(request: SignedInRequest, slug: str, run_id: int) -> Streami
 @require_safe
 @never_cache
 def run_progress(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """The moving part of the run's page."""
+    """The part of the run's page that follows its progress."""
     project = get_project(request.user, slug, Right.VIEW)
     run = selectors.get_run(project, run_id)
     return render(
@@ -159,7 +159,7 @@ def run_progress(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
 @require_safe
 @never_cache
 def run_troubles(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """What went wrong so far, by cause: the part that follows the run at a slower pace."""
+    """The errors so far, by cause: a part of the page that is updated less often."""
     project = get_project(request.user, slug, Right.VIEW)
     run = selectors.get_run(project, run_id)
     context = page_frame(request, project) | {
@@ -172,14 +172,14 @@ def run_troubles(request: SignedInRequest, slug: str, run_id: int) -> HttpRespon
 @login_required
 @require_POST
 def run_pause(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """Stop starting calls."""
+    """Pause the run."""
     return _change_run(request, slug, run_id, services.pause_run)
 
 
 @login_required
 @require_POST
 def run_resume(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """Go on, and try failed debates again."""
+    """Resume the run, and try failed debates again."""
     response = _change_run(request, slug, run_id, services.resume_run)
     tasks.launch_run(run_id)
     return response
@@ -195,8 +195,8 @@ def run_cancel(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_budget(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
-    """Give a paused run more money and go on. A GET follows a link of the page that a refused
-    amount came back on."""
+    """Raise the budget of a paused run and resume it. A GET comes from a link on the page with a
+    rejected amount."""
     project = get_project(request.user, slug, Right.MANAGE)
     run = selectors.get_run(project, run_id)
     if request.method != "POST":
@@ -216,7 +216,7 @@ def run_budget(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
 def _run_form(
     project: Project, data: Mapping[str, Any], asked: Mapping[str, Any] | None = None
 ) -> RunForm:
-    """The form; a link may have ``asked`` for a protocol, and for texts of its prompts."""
+    """The form; a link may have ``asked`` for a protocol and versions of its prompts."""
     ensure_builtin()
     return RunForm(
         data,
@@ -231,7 +231,7 @@ def _run_form(
 
 
 def _preview_context(project: Project, form: RunForm) -> dict[str, Any]:
-    """What the plan in the form would take, or why there is no telling."""
+    """The estimate for the plan in the form, or why there is none."""
     return forecast(project, form.plan()) if form.is_valid() else faults_of(form)
 
 
@@ -254,7 +254,7 @@ def _run_page(
 
 
 def _fit_filters(filters: DebateFilter, counted: FilterCounts, asked: RunSetup) -> None:
-    """Offer the statuses, reasons and flags that the run has, with how many debates have each."""
+    """Offer the statuses, reasons and flags of the run with their numbers of debates."""
     fields, given = filters.form.fields, filters.given
     for name, counts, words_of in (
         ("status", counted.statuses, dict(Debate.Status.choices).get),
@@ -295,7 +295,7 @@ def _progress(run: Run) -> dict[str, Any]:
 @login_required
 @require_safe
 def debate_detail(request: SignedInRequest, slug: str, debate_id: int) -> HttpResponse:
-    """Who said what, and who changed their mind."""
+    """A debate: contributions, changed answers and the verdict."""
     project = get_project(request.user, slug, Right.VIEW)
     debate = selectors.debate_with_turns(project, debate_id, request.user)
     filters = DebateFilter(request.GET, selectors.comparable_debates(debate.run, request.user))
@@ -309,7 +309,7 @@ def debate_detail(request: SignedInRequest, slug: str, debate_id: int) -> HttpRe
 @require_safe
 @vary_on_headers("HX-Request")
 def debate_calls(request: SignedInRequest, slug: str, debate_id: int) -> HttpResponse:
-    """The record of a debate's calls, or of one: prompt as sent, parameters, answer as it came."""
+    """The calls of a debate, or one of them: messages as sent, parameters and raw answer."""
     project = get_project(request.user, slug, Right.VIEW)
     debate = selectors.calls_of(project, debate_id, request.user, _turn(request))
     context = {"debate": debate, "run": debate.run, "records": records_of(debate.turns.all())}
@@ -319,7 +319,7 @@ def debate_calls(request: SignedInRequest, slug: str, debate_id: int) -> HttpRes
 
 
 def _turn(request: SignedInRequest) -> int | None:
-    """Which call is asked for; None for all."""
+    """The call in the query; None for all."""
     wanted = request.GET.get("turn", "")
     if not wanted:
         return None

@@ -47,7 +47,7 @@ class Setting:
         """
         value = self._typed(raw)
         if value is None or (self.choices and value not in self.choices) or self._outside(value):
-            raise InvalidSetting(f"{self.name}: '{raw}' cannot be set; it is {self.menu}.")
+            raise InvalidSetting(f"{self.name}: '{raw}' is not possible; it must be {self.menu}.")
         return value
 
     @property
@@ -87,7 +87,7 @@ def read_settings(known: Iterable[Setting], given: Mapping[str, Any]) -> dict[st
     strange = next((name for name in given if name not in by_name), None)
     if strange is not None:
         names = ", ".join(by_name) or "none"
-        raise InvalidSetting(f"settings: '{strange}' is not known here; there are: {names}.")
+        raise InvalidSetting(f"settings: '{strange}' is unknown; the settings are: {names}.")
     return {
         name: setting.read(given[name]) if name in given else setting.default
         for name, setting in by_name.items()
@@ -168,7 +168,7 @@ class Group(StrEnum):
     """The groups of protocols in forms."""
 
     ONE = "One model"
-    VOTING = "Several models, each for itself"
+    VOTING = "Several independent models"
     DEBATE = "Models that debate"
     STAGES = "In stages"
 

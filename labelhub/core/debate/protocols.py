@@ -49,7 +49,7 @@ def protocol(name: str) -> ProtocolInfo:
     found = PROTOCOLS.get(name)
     if found is None:
         known = ", ".join(PROTOCOLS)
-        raise UnknownProtocol(f"protocol: '{name}' is not known; there are {known}.")
+        raise UnknownProtocol(f"protocol: '{name}' is unknown; it must be one of {known}.")
     return found
 
 

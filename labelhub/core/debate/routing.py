@@ -131,7 +131,7 @@ def read_rule(raw: Any) -> Rule:
     usual = Rule()
     strange = next((name for name in raw if name not in usual.to_json()), None)
     if strange is not None:
-        raise InvalidRule(f"rule: there is no '{strange}'; there are flags, bounds and audit.")
+        raise InvalidRule(f"rule: '{strange}' is unknown; a rule has flags, bounds and audit.")
     return Rule(
         _read_flags(raw.get("flags", list(usual.flags))),
         _read_bounds(raw.get("bounds", usual.bounds)),
@@ -172,7 +172,7 @@ def _read_flags(raw: Any) -> frozenset[str]:
         raise InvalidRule("rule: 'flags' must be a list of flags.")
     strange = next((flag for flag in raw if not isinstance(flag, str) or flag not in FLAGS), None)
     if strange is not None:
-        raise InvalidRule(f"rule: there is no flag '{strange}'; there are: {', '.join(FLAGS)}.")
+        raise InvalidRule(f"rule: there is no flag '{strange}'; the flags are: {', '.join(FLAGS)}.")
     return frozenset(raw)
 
 
@@ -182,7 +182,9 @@ def _read_bounds(raw: Any) -> dict[str, float]:
     known = {threshold.signal: threshold for threshold in THRESHOLDS}
     strange = next((signal for signal in raw if signal not in known), None)
     if strange is not None:
-        raise InvalidRule(f"rule: there is no signal '{strange}'; there are: {', '.join(known)}.")
+        raise InvalidRule(
+            f"rule: there is no signal '{strange}'; the signals are: {', '.join(known)}."
+        )
     return {
         signal: _number(signal, bound, known[signal].low, known[signal].high)
         for signal, bound in raw.items()

@@ -69,7 +69,7 @@ SEEDS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5)), min_size=18, m
 
 
 def test_an_unknown_protocol_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownProtocol, match="'jury' is not known; there are single, cot"):
+    with pytest.raises(UnknownProtocol, match="'jury' is unknown; it must be one of single, cot"):
         protocol("jury")
 
 

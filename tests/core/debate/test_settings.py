@@ -53,7 +53,7 @@ def test_what_cannot_be_set_is_refused_with_what_can(
 ) -> None:
     with pytest.raises(InvalidSetting) as caught:
         protocol(name).read_settings({setting: raw})
-    assert str(caught.value) == f"{setting}: '{raw}' cannot be set; it is {menu}."
+    assert str(caught.value) == f"{setting}: '{raw}' is not possible; it must be {menu}."
 
 
 @pytest.mark.parametrize(
@@ -68,5 +68,5 @@ def test_what_cannot_be_set_is_refused_with_what_can(
 def test_an_unknown_setting_is_refused_with_the_known_ones(
     name: str, given: dict[str, Any], known: str
 ) -> None:
-    with pytest.raises(InvalidSetting, match=f"is not known here; there are: {known}"):
+    with pytest.raises(InvalidSetting, match=f"is unknown; the settings are: {known}"):
         protocol(name).read_settings(given)

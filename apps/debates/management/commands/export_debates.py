@@ -1,4 +1,4 @@
-"""export_debates SLUG --run ID: a run's debates word for word into a file."""
+"""export_debates SLUG --run ID: write the complete debates of a run to a file."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,13 +19,13 @@ class Command(LabelhubCommand):
     help = "Export the debates of a run with every call: request, response and cost."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """SLUG, which run and where to."""
+        """See ``--help``."""
         parser.add_argument("slug")
         parser.add_argument("--run", type=int, required=True, metavar="ID")
         parser.add_argument("--output", type=Path, required=True, metavar="FILE.jsonl")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Write the file, say what is in it."""
+        """Write the file and report its contents."""
         run = get_run(find_project(options["slug"]), options["run"])
         target, count = Path(options["output"]), run.debates.count()
         size = write_atomically(target, transcript_lines(run))

@@ -20,7 +20,7 @@ from apps.projects.selectors import find_project
 from labelhub.core.debate import LABELLING
 from labelhub.core.errors import InvalidInput, LabelhubError
 
-#: How long to wait before looking again at a run that another worker drives, seconds.
+#: Seconds between two looks at a run that another worker drives.
 LOOK_AGAIN = 1.0
 ENDED = (Run.Status.DONE, Run.Status.PAUSED, Run.Status.CANCELLED)
 
@@ -80,14 +80,14 @@ class Command(LabelhubCommand):
         begun = services.find_interrupted_run(project=project, plan=plan) if again else None
         run = self._go_on(begun, plan) if begun else self._start(project, plan)
         if not options["wait"]:
-            self.say("A worker takes it up; see it on the project's page of runs.")
+            self.say("A worker will start it soon. The project's page of runs shows its progress.")
             return report(run)
         drive(run)
         result = report(run) | {"continued": begun is not None}
         if run.status != Run.Status.DONE:
             words = f"Run {run.pk} is {run.status}: {run.message}"
             if run.status == Run.Status.PAUSED and run.pause_code != "user":
-                words += " To go on, call the command again."
+                words += " To continue, run the command again."
             raise RunStopped(words, data=result)
         if result["failed"] == result["items"] * run.replicates:
             last = run.debates.order_by("-finished_at").values_list("error", flat=True).first()
@@ -108,10 +108,10 @@ class Command(LabelhubCommand):
         return run
 
     def _go_on(self, run: Run, plan: RunPlan) -> Run:
-        """What an earlier call of the same command began: its answers are paid already."""
+        """Continue the run of an earlier call of the same command, whose answers are paid."""
         state = f"{run.status}: {run.message}" if run.message else run.status
         run = services.continue_run(run=run, plan=plan)
-        self.say(f"Going on with run {run.pk} of the same plan ({state}); --new starts another.")
+        self.say(f"Continuing run {run.pk} of the same plan ({state}); --new starts another.")
         return run
 
     def _preview(self, project: Project, plan: RunPlan) -> Mapping[str, Any]:
@@ -122,7 +122,9 @@ class Command(LabelhubCommand):
         self.say(f"{estimate.items} items, {calls} calls.")
         self.say(f"About {estimate.tokens_in:,} tokens in and {estimate.tokens_out:,} out.")
         if estimate.seconds is not None:
-            self.say(f"About {duration(estimate.seconds)}, as fast as the models were of late.")
+            self.say(
+                f"About {duration(estimate.seconds)}, judging by recent calls of these models."
+            )
         if estimate.cost_nanousd is None:
             self.say(f"Cost: unknown, there is no price for {', '.join(estimate.unpriced)}.")
         else:
@@ -132,7 +134,7 @@ class Command(LabelhubCommand):
 
 
 def drive(run: Run) -> None:
-    """Drive slices until the run has ended, or wait for whoever else drives it."""
+    """Drive slices until the run has ended, or wait for the worker that drives it."""
     while run.status not in ENDED:
         if services.run_slice(run.pk) is SliceEnd.BUSY:
             time.sleep(LOOK_AGAIN)
@@ -140,7 +142,7 @@ def drive(run: Run) -> None:
 
 
 def report(run: Run) -> dict[str, Any]:
-    """What ``--json`` prints of a run."""
+    """The output of ``--json`` for a run."""
     run.refresh_from_db()
     now: RunProgress = progress(run)
     offline = all(role.model.offline for role in run.roles.select_related("model__provider"))
@@ -165,7 +167,7 @@ def report(run: Run) -> dict[str, Any]:
 
 
 def preview_json(estimate: Preview) -> dict[str, Any]:
-    """What ``--dry-run --json`` prints."""
+    """The output of ``--dry-run --json``."""
     return {
         "dry_run": True,
         "items": estimate.items,

@@ -167,7 +167,7 @@ class Budget:
     def _due(self) -> str:
         if not self._unread:
             return ""
-        return f", up to {usd(self._unread)} may be charged for calls that got no answer,"
+        return f", up to {usd(self._unread)} may be charged for calls without an answer,"
 
 
 def usd(nanousd: int) -> str:

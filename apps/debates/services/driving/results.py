@@ -185,7 +185,7 @@ class Reporter:
         self._annotators: dict[int, Annotator] = {}
 
     def reasons(self, finished: FinishedDebate) -> tuple[str, ...]:
-        """Why people are asked about the debate's item; empty where its label is accepted."""
+        """The reasons to ask people about the item; empty if its label is accepted."""
         outcome = finished.outcome
         labelled = finished.status == Debate.Status.DONE
         if outcome.failed and not outcome.flags:
@@ -198,7 +198,7 @@ class Reporter:
         )
 
     def result(self, finished: FinishedDebate) -> DebateResult:
-        """For the ledger; without a label where the debate reached none."""
+        """The result for the ledger; without a label if the debate has none."""
         outcome = finished.outcome
         # The rule or the review plan may have changed since the run started.
         self._policy = routing_policy(self._run.project)
@@ -257,7 +257,7 @@ class Reporter:
 
 
 def annotator_name(protocol: str, models: list[str], replicate: int) -> str:
-    """``ecj: a + b``; each replicate is an annotator of its own, or it would replace the last."""
+    """``ecj: a + b``; each replicate is a separate annotator, or it would supersede the last."""
     name = f"{protocol}: {' + '.join(dict.fromkeys(models))}"
     return name if replicate == 1 else f"{name[:190]} #{replicate}"
 
@@ -281,9 +281,9 @@ class Writer:
     """Buffers turns and results; :meth:`run` writes them every ``rows`` rows or ``seconds``.
 
     A debate's result is added after its last turn and both leave in one batch or in order, so a
-    result that is written implies all of its turns. Who makes rows waits for :meth:`wait_for_room`
-    first, so that a slow database holds back calls instead of filling memory with paid answers
-    that a killed process would lose.
+    result that is written implies all of its turns. Callers await
+    :meth:`wait_for_room` before a call, so that a slow database delays calls instead of filling
+    memory with paid answers that a killed process would lose.
     """
 
     def __init__(self, write: Write, *, rows: int, seconds: float) -> None:

@@ -32,15 +32,15 @@ class Book(Protocol):
     """Examples by item."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of examples."""
         ...
 
     def for_item(self, item: Item) -> tuple[Precedent, ...]:
-        """What to show beside ``item``."""
+        """The examples for ``item``."""
         ...
 
     async def for_items(self, items: Sequence[Item]) -> Mapping[int, tuple[Precedent, ...]]:
-        """What to show beside each item, by its id."""
+        """The examples for each item, by its id."""
         ...
 
 
@@ -48,7 +48,7 @@ class Retrieval:
     """The examples of one slice. Without a book there are none.
 
     Args:
-        book: the examples; None where the run wants none.
+        book: the examples; None if the run needs none.
         model: of embeddings, for precedents; None to compare words.
 
     Attributes:

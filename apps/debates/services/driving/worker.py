@@ -142,7 +142,7 @@ def _line_json(provider: Provider, state: LineState) -> dict[str, Any]:
 
 def _limit_words(provider: Provider, state: LineState) -> str:
     if state.breaker_open:
-        return f"{provider.name}: call after call failed; nothing is sent any more."
+        return f"{provider.name}: too many calls in a row failed; no more calls are sent."
     if state.limited_by == RATE_LIMIT:
         return f"Rate limit. {provider.name}: the last answer was 'too many requests' (429)."
     if state.limited_by == TIME_OUTS:
@@ -153,11 +153,11 @@ def _limit_words(provider: Provider, state: LineState) -> str:
         known = ((state.rpm, "calls"), (state.tpm, "tokens"))
         rates = [f"{rate:,} {what} a minute" for rate, what in known if rate]
         taken = " and ".join(rates) or "no more calls for the moment"
-        return f"{provider.name}: it takes {taken}."
+        return f"{provider.name}: it accepts {taken}."
     if state.limited_by == CONCURRENCY_SETTING:
         return f"The setting for {provider.name}: at most {state.limit} calls at a time."
     if state.limited_by == ADAPTIVE_LIMIT:
-        return f"{provider.name}: {state.limit} calls at a time, as many as it took so far."
+        return f"{provider.name}: {state.limit} calls at a time, as many as it has accepted so far."
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Prompts as a project uses them: versions, variants of its own, what they render to, trials."""
+"""The prompts of a project: versions, variants, rendering, trials."""
 
 from apps.debates.services.prompts.library import (
     Version,

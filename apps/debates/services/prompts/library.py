@@ -1,4 +1,4 @@
-"""Which prompts there are, and which versions of each a project knows."""
+"""The prompts of the installation, and their versions in a project."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,13 +19,13 @@ from labelhub.core.debate import PROTOCOLS, ProtocolInfo, protocol
 from labelhub.core.errors import NotFound
 from labelhub.core.prompts import Prompt, parse_prompt
 
-#: As many digits of a hash as are shown; fewer name no version.
+#: The number of digits of a hash on pages; shorter hashes find no version.
 SHORT = 12
 
 
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    """A prompt in a list; ``variants`` are those that are not retired."""
+    """A prompt in a list; ``variants``: without retired ones."""
 
     prompt: Prompt
     variants: Sequence[PromptVariant]
@@ -33,7 +33,7 @@ class PromptRow:
 
     @property
     def key(self) -> str:
-        """What stands for it in addresses."""
+        """Its key in addresses."""
         return key_of(self.prompt.name)
 
 
@@ -47,7 +47,7 @@ class PromptGroup:
 
 @dataclass(frozen=True)
 class Version:
-    """One text of a prompt: the file as it is, a variant of the project, what a file once was."""
+    """A text of a prompt: the present file, a variant of the project, or an earlier file."""
 
     name: str
     hash: str
@@ -59,24 +59,24 @@ class Version:
 
     @property
     def title(self) -> str:
-        """How people tell it from the others."""
+        """Its title on pages."""
         if self.present:
             return "Present text"
         return self.variant.title if self.variant else "Earlier text"
 
     @property
     def short(self) -> str:
-        """Enough of the hash to know it by."""
+        """The first digits of the hash."""
         return self.hash[:SHORT]
 
     @cached_property
     def prompt(self) -> Prompt:
-        """The text, read."""
+        """The parsed text."""
         return parse_prompt(self.name, self.body)
 
     @property
     def offered(self) -> bool:
-        """Whether runs may be planned with it."""
+        """Whether new runs may use it."""
         return self.variant is not None and not self.variant.retired
 
 
@@ -86,10 +86,10 @@ def key_of(name: str) -> str:
 
 
 def find_prompt(key: str) -> Prompt:
-    """The prompt of that key, from its file.
+    """The prompt with this key, from its file.
 
     Raises:
-        NotFound: no file of that key.
+        NotFound: there is no such file.
     """
     library = prompt_library()
     name = next((name for name in _debate_prompts() if key_of(name) == key), None)
@@ -99,8 +99,8 @@ def find_prompt(key: str) -> Prompt:
 
 
 def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
-    """A protocol that uses the prompt, with settings under which it does (if possible the usual
-    ones).
+    """A protocol that uses the prompt, with settings under which it does, if possible the
+    defaults.
 
     Raises:
         NotFound: none does.
@@ -117,7 +117,7 @@ def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
 
 
 def list_prompts(project: Project) -> list[PromptGroup]:
-    """All prompts by protocol, in the order in which protocols are offered and roles speak."""
+    """All prompts by protocol, in the order of protocols in forms and of roles in debates."""
     variants: dict[str, list[PromptVariant]] = {}
     for variant in variants_of(project).filter(retired=False):
         variants.setdefault(variant.name, []).append(variant)
@@ -136,7 +136,7 @@ def list_prompts(project: Project) -> list[PromptGroup]:
 
 
 def list_versions(project: Project, prompt: Prompt) -> list[Version]:
-    """The present text, the project's variants, then what the file once was, the newest first."""
+    """The present text, the project's variants, then earlier texts, the newest first."""
     runs = runs_by_version(project, prompt.name)
     variants = {variant.version_id: variant for variant in variants_of(project, prompt.name)}
     stored = [
@@ -173,5 +173,5 @@ def find_version(known: Sequence[Version], given: str) -> Version:
 
 
 def _debate_prompts() -> list[str]:
-    """The names of the prompts that debates use; authors are asked by others."""
+    """The names of the prompts of debates, without those for questions to authors."""
     return [name for name in prompt_library().names() if name.partition("/")[0] in PROTOCOLS]

@@ -21,7 +21,7 @@ from labelhub.core.prompts import Prompt
 from labelhub.core.schema import Schema, Value, value_words
 
 MADE_UP = "[made up for this page]"
-#: Times that a prompt is shown within one debate: at first, and with what was said by then.
+#: The most calls of a prompt that are shown: the first, and one with earlier replies.
 MOST_SHOWN = 3
 _FENCED = re.compile(r'(<text id="(?P<id>[0-9a-f]{8})">\n.*?\n</text id="(?P=id)">)', re.DOTALL)
 
@@ -37,8 +37,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RenderedCall:
-    """One call: its step, its messages in pieces by role, about how many tokens they take, and
-    whether they ask for JSON."""
+    """One call: its step, its messages in pieces by role, their approximate number of tokens, and
+    whether they request JSON."""
 
     step: str
     messages: tuple[tuple[str, tuple[Piece, ...]], ...]
@@ -53,7 +53,7 @@ class RenderedCall:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """A prompt rendered for an item; earlier replies are those of ``debate`` or made up."""
+    """A prompt rendered for an item, with earlier replies of ``debate`` or invented ones."""
 
     item: Item
     calls: tuple[RenderedCall, ...]
@@ -66,12 +66,12 @@ class Rendering:
 
     @property
     def in_json(self) -> bool:
-        """Whether any of it asks for JSON, as it does not of models that keep to no form."""
+        """Whether it requests JSON, which not all models support."""
         return any(call.in_json for call in self.calls)
 
     @property
     def text(self) -> str:
-        """Everything the first call says."""
+        """The messages of the first call."""
         return "\n".join(
             piece.text for _, pieces in self.calls[0].messages for piece in pieces
         )  # fmt: skip
@@ -85,7 +85,7 @@ def render_prompt(
     Raises:
         InvalidInput: the prompt's protocol cannot answer the project's question.
         PromptError: it cannot be rendered.
-        Conflict: the debate never comes to it.
+        Conflict: the debate never uses the prompt.
     """
     info, settings = protocol_of(prompt.name)
     if debate is not None:
@@ -119,7 +119,7 @@ def render_prompt(
 
 
 def _json_roles(debate: Debate) -> list[str]:
-    """The roles that were asked for JSON, as models are by default."""
+    """The roles with JSON output, which is the default of models."""
     roles = debate.run.roles.select_related("model__provider")
     return [role.role for role in roles if role.model.answers_in_json]
 

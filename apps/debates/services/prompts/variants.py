@@ -1,4 +1,4 @@
-"""A project's own versions of prompts: checked, kept, and tried beside the present text."""
+"""A project's own versions of prompts: check, save, and compare with the present text."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.llm.types import Output
 from labelhub.core.prompts import FORM, Prompt, PromptError, fence, parse_prompt
 
-#: What the reader of answers looks for.
+#: The lines from which answers are read.
 FORMS = {
     Output.DECISION: ("Final Decision:",),
     Output.RANKING: ("First choice:", "Second choice:"),
@@ -41,17 +41,17 @@ NO_FORM = (
 )
 _ASKS_FOR_FORM = re.compile(rf"\{{[{{%][^}}\n]{{0,200}}\b{FORM}\b")
 _HEADING = re.compile(r"^## \w+\s*$", re.MULTILINE)
-#: A parser's words as people understand them.
+#: Words of the parser → words for people.
 _PLAIN_WORDS = (
     ("is not a valid template: ", ""),
-    ("declares ", "every input must be used, but not so "),
-    (" in vain", ""),
+    ("declares ", "every input must be used, but "),
+    (" but does not use it", " is not"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedDraft:
-    """A draft that may be kept: what it renders to, and what is unwise about it."""
+    """A valid draft with its rendering and warnings."""
 
     draft: Prompt
     rendering: Rendering
@@ -62,7 +62,7 @@ def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
     """The prompt with other texts under the same front matter.
 
     Raises:
-        InvalidInput: naming the field ("system" or "user", or none) and the line.
+        InvalidInput: with the field ("system", "user" or none) and the line.
     """
     for section, text in (("system", system), ("user", user)):
         heading = _HEADING.search(text)
@@ -72,7 +72,7 @@ def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
             raise InvalidInput.at(section, words)
     head = present.body[: present.body.index("\n## system\n")]
     if not _ASKS_FOR_FORM.search(f"{system}\n{user}"):
-        # Only one form of answer is left: no model is asked for JSON.
+        # Without a choice of the form, no model is asked for JSON.
         head = re.sub(r"^fields: .*\n", "", head, flags=re.MULTILINE)
         head = re.sub(rf"^(inputs: .*), {FORM}\]", r"\1]", head, flags=re.MULTILINE)
     body = f"{head}\n## system\n{system}\n## user\n{user}\n"
@@ -86,11 +86,11 @@ def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
 
 
 def check_draft(project: Project, present: Prompt, *, system: str, user: str) -> CheckedDraft:
-    """A draft that was read and rendered for the project's first item, or a sample without one.
+    """A draft, parsed and rendered for the project's first item or for a sample.
 
     Raises:
-        InvalidInput: it cannot be read or rendered, or keeps the text to be labelled from the
-            model; names the field, and the line where it is known.
+        InvalidInput: it cannot be parsed or rendered, or does not show the text to label; with
+            the field and, if known, the line.
     """
     draft = draft_variant(present, system=system, user=user)
     item = Item.objects.filter(project=project).order_by("pk").first() or Item(
@@ -102,15 +102,15 @@ def check_draft(project: Project, present: Prompt, *, system: str, user: str) ->
         raise _invalid_input(present.name, error) from None
     text = fence(item.text, salt_of(project))
     if "item" in draft.inputs and text not in shown.text:
-        raise InvalidInput.at("user", "The text to be labelled is not shown: write {{ item }}.")
+        raise InvalidInput.at("user", "The prompt does not show the text to label: add {{ item }}.")
     return CheckedDraft(draft, shown, warnings_about(draft))
 
 
 def save_variant(
     *, project: Project, actor: User | None, draft: Prompt, title: str
 ) -> PromptVariant:
-    """Keep a draft as a variant of the project. The same content is the same version, whoever
-    wrote it; a retired variant of that content comes back under the new title.
+    """Save a draft as a variant of the project. Equal content is the same version; a retired
+    variant with this content is offered again under the new title.
 
     Raises:
         InvalidInput: there is such a variant already.
@@ -132,14 +132,14 @@ def save_variant(
 
 
 def retire_variant(*, variant: PromptVariant) -> PromptVariant:
-    """Offer it no more; runs that used it stay as they are."""
+    """Stop offering the variant; runs that used it do not change."""
     variant.retired = True
     variant.save(update_fields=["retired"])
     return variant
 
 
 def warnings_about(prompt: Prompt) -> list[str]:
-    """What is allowed but rarely wise about a version that is not the file's."""
+    """Warnings about a version that is allowed but may work badly."""
     library = prompt_library()
     system, user = (text for _, text in prompt.sections)
     found = []
@@ -154,14 +154,14 @@ def warnings_about(prompt: Prompt) -> list[str]:
 
 
 def inputs_match(variant: PromptVariant) -> bool:
-    """Whether the prompt's file still has the inputs that the variant was written for."""
+    """Whether the prompt's file still has the inputs of the variant."""
     present = find_prompt(variant.name.replace("/", "-"))
     written = parse_prompt(variant.version.name, variant.version.body)
     return set(written.inputs) - {FORM} == set(present.inputs) - {FORM}
 
 
 def _invalid_input(name: str, error: PromptError) -> InvalidInput:
-    """At the field where the fault is, with its line, in words that leave the name out."""
+    """The error at its field, with its line, in words without the prompt's name."""
     words = error.message.replace(f"The prompt '{name}' ", "")
     for technical, plain in _PLAIN_WORDS:
         words = words.replace(technical, plain)
@@ -175,7 +175,7 @@ TRIAL_ITEMS = 10
 
 
 def trial_roles(variant: PromptVariant) -> tuple[str, tuple[str, ...]]:
-    """The protocol that a trial of the variant plays, and its roles."""
+    """The protocol of a trial of the variant, and its roles."""
     info, settings = protocol_of(variant.name)
     return info.name, info.roles(settings)
 
@@ -190,10 +190,10 @@ def trial_plans(
         Conflict: the variant is retired, or was written for other inputs than there are now.
     """
     if variant.retired:
-        raise Conflict("This variant is retired: it cannot be tried any more.")
+        raise Conflict("This variant is retired and cannot be tried.")
     if not inputs_match(variant):
         raise Conflict(
-            "The prompt has other inputs now than when this variant was written. Make a new "
+            "The inputs of the prompt have changed since this variant was written. Make a new "
             "variant of the present text."
         )
     item_ids = trial_items(project)
@@ -212,7 +212,7 @@ def trial_plans(
 
 
 def trial_items(project: Project) -> list[int]:
-    """Ten items at most, those with a verified label before others, from all over the project."""
+    """At most ten items from the whole project, verified items first."""
     gold = sample_verified_items(project, TRIAL_ITEMS)
     others = Item.objects.filter(project=project).exclude(pk__in=gold).order_by("pk")
     other_ids = list(others.values_list("pk", flat=True))
@@ -222,7 +222,7 @@ def trial_items(project: Project) -> list[int]:
 
 
 def preview_trial(project: Project, plans: Sequence[RunPlan]) -> list[Preview]:
-    """What each of the runs would take, in the order of the plans.
+    """The estimates of both runs, in the order of the plans.
 
     Raises:
         InvalidInput: they cannot be run as they are.

@@ -175,7 +175,7 @@ def _read_choices(
     if decision is not None and decision.final and decision.start > lines[0].start():
         decided = read_content(decision.content, schema, options)
         if decided != ranked[0]:
-            raise NoAnswer("The first choice and the final decision are not the same.")
+            raise NoAnswer("The first choice and the final decision differ.")
     return ranked
 
 
@@ -360,7 +360,7 @@ def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> 
 
     Never raises. It has no value and no evidence. Arguments as for :func:`read_answer`.
     """
-    declined = "The model declined to word it."
+    declined = "The model declined to write it."
     return _read_words(text, finish_reason, refusal, declined=declined)
 
 

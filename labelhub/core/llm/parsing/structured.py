@@ -103,7 +103,7 @@ def _last_answer(text: str, answer: Callable[[Any], Any], after: int) -> Any:
     words_before = text[max(last_start - _NEAR, 0) : last_start]
     words_after = text[last_end : last_end + _NEAR]
     if _REJECTED_BEFORE.search(words_before) or _REJECTED_AFTER.match(words_after):
-        raise NoAnswer("The JSON in the answer is not given as the answer.")
+        raise NoAnswer("The words around the JSON say that it is not the answer.")
     return last
 
 
