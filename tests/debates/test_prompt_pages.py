@@ -130,7 +130,11 @@ def test_a_variant_is_written_checked_and_kept() -> None:
         ("user", "{{ item }}\n\n{{ extractor", "Line 3"),
         ("user", "{{ item }} {{ extractor }}\n{{ other }}", "Line 2: It uses"),
         ("user", "{{ item }}", "Every input must be used, but &#x27;extractor&#x27; is not."),
-        ("user", "{% if 0 %}{{ item }}{% endif %}{{ extractor }}", "is not shown"),
+        (
+            "user",
+            "{% if 0 %}{{ item }}{% endif %}{{ extractor }}",
+            "does not show the text to label",
+        ),
         ("system", "{% for a in range(10**9) %}{% endfor %}", "is not allowed in a prompt"),
         ("system", "## user\nhello", "Line 1: &#x27;## user&#x27; would begin a section"),
         ("system", "", "required"),
