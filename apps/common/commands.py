@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -21,7 +22,7 @@ from labelhub.core.errors import LabelhubError
 BROKEN_PIPE = 128 + 13  # what a shell reports for a program that SIGPIPE ended
 
 
-class LabelhubCommand(BaseCommand):
+class LabelhubCommand(BaseCommand, ABC):
     """A command that returns one mapping, printed as one JSON object with ``--json``.
 
     Subclasses define ``run`` and, if they take arguments, ``add_command_arguments``. Errors of the
@@ -35,13 +36,13 @@ class LabelhubCommand(BaseCommand):
     def add_command_arguments(self, parser: CommandParser) -> None:
         """Add the arguments of this command."""
 
+    @abstractmethod
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Do the work; :meth:`say` informs people, the returned mapping informs programs.
 
         Raises:
             LabelhubError: shown as one line.
         """
-        raise NotImplementedError
 
     def say(self, text: str) -> None:
         """Print a line, unless with ``--json``."""
