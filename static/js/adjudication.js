@@ -1,5 +1,5 @@
-// The desk of one item: whose quotes stand out in the text, what is chosen, what is marked as evidence.
-// Without it the page is a plain form.
+// The adjudication page of an item: highlights quotes, shows the selected answer, and marks evidence.
+// Without this script the page is a plain form.
 import { watchFresh } from "./review/fresh.js";
 import { Leases } from "./review/leases.js";
 import { watchNone } from "./review/none.js";
@@ -36,7 +36,7 @@ function watchOpinions() {
   }
 }
 
-// What is chosen: the button says it, the side that says so stands out.
+// Shows the selected answer on the button, and highlights the opinions that gave it.
 const choices = [...desk.querySelectorAll("[data-value]")];
 const none = desk.querySelector("[data-none]");
 
@@ -75,7 +75,7 @@ function watchChoices() {
   showChoice();
 }
 
-// Evidence: what others quote is ticked beside them; what is marked in the text is added here.
+// Evidence: others' quotes have checkboxes, and quotes that the expert marks in the text are added here.
 const own = desk.querySelector("[data-own]");
 const mark = desk.querySelector("[data-mark]");
 let marked = "";
@@ -117,7 +117,7 @@ function watchMarking() {
     desk.querySelector("[data-mark-words]").textContent = `“${words}”`;
     count();
   });
-  // Pressing a button would unmark the words before it is clicked.
+  // Pressing a button would clear the selection before the click.
   mark.addEventListener("pointerdown", (event) => event.preventDefault());
   mark.addEventListener("click", () => {
     if (marked) addQuote(marked);
@@ -137,7 +137,7 @@ function watchDetails() {
       const why = desk.querySelector("[name=rationale]").value;
       if (field && "explain" in details.dataset && !field.value) field.value = why;
       field?.focus();
-      if ("explain" in details.dataset) field?.select(); // to send as it is, or to type over
+      if ("explain" in details.dataset) field?.select(); // to send unchanged, or to overwrite
       if (details.dataset.fetch) fetchOnce(details);
     });
   }
@@ -154,7 +154,7 @@ async function fetchOnce(details) {
     body.replaceChildren(document.createRange().createContextualFragment(html));
   } catch {
     details.dataset.fetch = address;
-    body.textContent = "This could not be fetched. Close and open it to try again.";
+    body.textContent = "This could not be loaded. Close it and open it again.";
   }
 }
 
@@ -165,12 +165,12 @@ function watchSending(leases) {
       event.preventDefault();
       event.stopImmediatePropagation();
       const complaint = desk.querySelector("[data-complaint]");
-      complaint.textContent = none ? "Choose a label or “None of these” first." : "Choose what is right first.";
+      complaint.textContent = none ? "Choose a label or “None of these” first." : "Choose an answer first.";
       complaint.hidden = false;
       return;
     }
     desk.querySelector("[name=seconds]").value = ((performance.now() - began) / 1000).toFixed(1);
-    // The answer needs its place: leaving the page must not give it back.
+    // The answer needs its lease: leaving the page must not release it.
     leases?.drop(desk.dataset.lease);
   }, { capture: true });
   desk.addEventListener("keydown", (event) => {
@@ -184,7 +184,7 @@ function hold() {
   if (!desk.dataset.lease) return null;
   const onLost = () => {
     const complaint = desk.querySelector("[data-complaint]");
-    complaint.textContent = "Your hold on this item has lapsed; somebody else may decide it meanwhile.";
+    complaint.textContent = "Your lease on this item has ended. Somebody else may decide it meanwhile.";
     complaint.hidden = false;
   };
   const leases = new Leases({ renew: desk.dataset.renew, release: desk.dataset.release }, { onLost });

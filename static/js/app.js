@@ -1,4 +1,4 @@
-// What every page needs: keys, dialogs, toasts, busy buttons, the theme. Everything works without it.
+// Scripts of every page: keys, dialogs, toasts, busy buttons, the theme. Pages also work without them.
 import { watchBusy } from "./busy.js";
 import { watchCopy } from "./copy.js";
 import { watchDialogs } from "./dialog.js";

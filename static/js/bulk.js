@@ -1,4 +1,4 @@
-// Ticking items and short addresses. Everything works without it.
+// Selects items and shortens addresses. The page also works without this script.
 function watchTicks(form) {
   const ticks = [...document.querySelectorAll("[data-tick]")];
   const all = document.querySelector("[data-tick-all]");
@@ -17,7 +17,7 @@ function watchTicks(form) {
   document.addEventListener("click", (event) => {
     const tick = event.target.closest?.("[data-tick]");
     if (!tick) return;
-    // With the shift key all between this one and the last one that was clicked.
+    // Shift selects everything between this item and the one that was clicked before.
     if (event.shiftKey && last) {
       const [from, to] = [ticks.indexOf(last), ticks.indexOf(tick)].sort((a, b) => a - b);
       for (const each of ticks.slice(from, to + 1)) each.checked = tick.checked;
@@ -34,7 +34,7 @@ function watchTicks(form) {
   show();
 }
 
-// An address holds what was asked for, not thirty empty fields; nor what is ticked where all are meant.
+// Leave empty fields out of the address, and selected items if the action is for all results.
 function dropEmpty(form) {
   form.addEventListener("formdata", ({ formData }) => {
     const all = form.querySelector("[data-all]")?.checked;

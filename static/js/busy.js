@@ -1,4 +1,4 @@
-// A control that takes more than 100 ms says so, and is not pressed twice.
+// Shows that a control is busy after 100 ms, and ignores a second press.
 const PATIENCE = 100;
 
 function settle(form) {
@@ -9,7 +9,7 @@ function settle(form) {
 export function watchBusy() {
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    // A download leaves the page where it is: nothing would ever end the wait.
+    // A download does not leave the page, so that the control would stay busy for ever.
     if (event.defaultPrevented || form.getAttribute("method") === "dialog" || "noBusy" in form.dataset) return;
     if (form.dataset.sent) {
       event.preventDefault();
@@ -19,12 +19,12 @@ export function watchBusy() {
     const button = event.submitter;
     setTimeout(() => form.dataset.sent && button?.setAttribute("aria-busy", "true"), PATIENCE);
   });
-  // Coming back with the browser's own button shows the page as it was left.
+  // The browser's back button shows the page as it was left, with its busy controls.
   window.addEventListener("pageshow", () => {
     for (const form of document.querySelectorAll("form[data-sent]")) settle(form);
   });
   document.addEventListener("htmx:afterRequest", (event) => {
-    // Parts of a form that follow its fields ask for themselves: the form is still on its way.
+    // Parts of a form that depend on its fields send requests of their own, which do not submit the form.
     if (event.target.matches?.("form")) settle(event.target);
   });
 }

@@ -1,10 +1,10 @@
-// A debate's quotes and their places in the text point at each other: by mouse, focus and keys.
-// A click on a quote leads to its place, one on a place back to who quoted it. Everything can be
-// read without this.
+// Links a debate's quotes and their places in the text, for mouse, focus and keys. A click on a quote
+// goes to its place, a click on a place to the turn that quotes it. The page also works without this
+// script.
 
 const ALIKE = { "‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-" };
 
-/** The text as quotes are compared (as apps/common/highlight.py does), with each letter's origin. */
+/** The text normalised for comparison (like apps/common/highlight.py), with the original position of each character. */
 function fold(text) {
   let folded = "";
   const origin = [];
@@ -21,7 +21,7 @@ function fold(text) {
   return { folded, origin };
 }
 
-/** Where marks stand in the text: [mark, from, to). */
+/** The positions of marks in the text: [mark, from, to). */
 function placesOf(text) {
   const places = [];
   let at = 0;
@@ -33,7 +33,7 @@ function placesOf(text) {
   return places;
 }
 
-/** The marks that a quote covers, wherever it occurs. */
+/** The marks that a quote covers, at all of its places. */
 function marksOf(phrase, { folded, origin }, places) {
   const wanted = fold(phrase).folded.trim();
   const found = new Set();
@@ -58,7 +58,7 @@ function watchQuotes(debate, text) {
   const saying = (mark) => quotes.filter((quote) => covered.get(quote).has(mark));
   for (const [quote, found] of covered) quote.toggleAttribute("data-nowhere", found.size === 0);
 
-  // One stop for Tab; arrows lead from place to place.
+  // Tab stops here once; arrows move between places.
   marks.forEach((mark, at) => {
     mark.tabIndex = at ? -1 : 0;
     mark.setAttribute("role", "button");

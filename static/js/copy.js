@@ -10,7 +10,7 @@ export function watchCopy() {
       await navigator.clipboard.writeText(source.value ?? source.textContent);
       toast("Copied.", "ok");
     } catch {
-      // Without a secure address there is no clipboard: select it, so that one key press copies.
+      // Without HTTPS there is no clipboard: select the text, so that one key press copies it.
       getSelection().selectAllChildren(source);
       toast("Selected. Copy it with Ctrl+C.", "info");
     }

@@ -1,5 +1,5 @@
-/* The shop's own chatbot, a toy. What matters here are the two calls of LabelHub.message: what a
-   visitor writes, and that the shop has answered. */
+/* The shop's own simple chatbot. It calls LabelHub.message twice: with the visitor's message, and
+   with the shop's answer. */
 
 window.LabelHub ??= {
   q: [],
@@ -40,14 +40,14 @@ function answer(written) {
   window.LabelHub.message(said, { id: crypto.randomUUID(), conversation, role: "assistant" });
 }
 
-// It names no ware: that is the recommendation's, which has understood more than words.
+// It names no product: that is left to the recommendation, which does more than match words.
 function reply(written) {
   const limit = Number(/(?:under|below|max\w*|at most)\s*\$?(\d+)/.exec(written)?.[1] ?? Infinity);
   const cheap = wares.filter((ware) => ware.price <= limit);
-  if (!cheap.length) return "Nothing of ours is as cheap as that, I am afraid.";
+  if (!cheap.length) return "Sorry, we have nothing at that price.";
   const found = cheap.filter((ware) => ware.words.some((word) => written.includes(word))).length;
-  if (!found) return "I have found none of these words on our shelves. What is it for?";
-  return `${found === 1 ? "One of our wares goes" : `${found} of our wares go`} with what you wrote; look around on this page.`;
+  if (!found) return "I found no product for these words. What do you need it for?";
+  return `${found === 1 ? "One product matches" : `${found} products match`} your message. Have a look around this page.`;
 }
 
 function words(of) {

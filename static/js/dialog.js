@@ -1,4 +1,4 @@
-// <button data-opens="id of a dialog">, <button data-closes>; Esc and focus are the browser's.
+// <button data-opens="id of a dialog">, <button data-closes>; the browser handles Esc and focus.
 export function watchDialogs() {
   document.addEventListener("click", (event) => {
     const opener = event.target.closest?.("[data-opens]");
@@ -10,7 +10,7 @@ export function watchDialogs() {
 }
 
 function open(opener) {
-  // Closing gives the focus back to what has it now: opened by its key, that may be nothing.
+  // Closing returns the focus to the element that has it now; if a key opens the dialog, that may be none.
   if (document.activeElement === document.body) opener.focus({ preventScroll: true });
   document.getElementById(opener.dataset.opens)?.showModal();
 }

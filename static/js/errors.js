@@ -1,4 +1,4 @@
-// What went wrong with a part of a page is said in place of silence.
+// Shows failed requests of parts of a page.
 import { toast } from "./toast.js";
 
 export function watchErrors() {
@@ -11,7 +11,7 @@ export function watchErrors() {
   });
   document.addEventListener("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    const words = status === 403 ? "You are signed out, or may not do this. Load the page again." : `The server could not do this (${status}). Try again; what you typed is still here.`;
+    const words = status === 403 ? "You are signed out, or you may not do this. Reload the page." : `The request failed on the server (${status}). Try again: your input is still here.`;
     toast(words, "bad");
   });
   document.addEventListener("htmx:sendError", () => {

@@ -1,4 +1,4 @@
-// Dropping a file on the form is the same as choosing it. Everything works without it.
+// Selects a file that is dropped on the form. The form also works without this script.
 const UNITS = ["bytes", "KB", "MB", "GB"];
 
 function words(file) {

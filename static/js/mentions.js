@@ -1,4 +1,5 @@
-// "@an" in a comment offers the names of members that begin so: arrows choose, Enter or Tab takes, Esc closes.
+// After "@an" in a comment, lists the members whose names begin with "an": arrows move, Enter or Tab
+// inserts, Esc closes.
 const CALL = /(?:^|[^\w.@+-])@([\w.+-]{0,150})$/u;
 const PATIENCE = 120;
 
@@ -48,7 +49,7 @@ function show() {
     option.id = `${list.id}-${index}`;
     option.setAttribute("role", "option");
     option.textContent = name;
-    // Before the field loses the focus.
+    // On pointerdown, before the field loses the focus.
     option.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       take(name);

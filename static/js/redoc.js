@@ -1,5 +1,5 @@
-// Runs before ReDoc's own script, and starts it. ReDoc's style elements get the nonce that the policy
-// of this page asks for. Its only picture, a logo on a foreign server, becomes an empty span.
+// Runs before ReDoc's own script, and starts it. ReDoc's style elements get the nonce that the page's
+// policy requires. Its only picture, a logo on another server, becomes an empty span.
 const { nonce } = document.currentScript;
 const createElement = document.createElement.bind(document);
 

@@ -1,5 +1,5 @@
-// The review screen. The next item is fetched while this one is read; an answer is taken over at
-// once and sent behind the scenes. Without this script every button is an ordinary form.
+// The review page. Loads the next item while the current one is read, and sends answers in the
+// background. Without this script every button is an ordinary form.
 import { Drafts } from "./review/drafts.js";
 import { watchGuideline } from "./review/guideline.js";
 import { post, Refused, SignedOut } from "./review/http.js";
@@ -13,8 +13,8 @@ const stage = document.querySelector("[data-stage]");
 const saved = document.querySelector("[data-saved]");
 const announce = document.querySelector("[data-announce]");
 
-let task = null; // on screen
-const ahead = []; // held, not yet shown
+let task = null; // shown now
+const ahead = []; // leased, not shown yet
 let fetching = null;
 
 const leases = new Leases(bar.dataset, { onLost: lost });
@@ -64,7 +64,7 @@ function show(next) {
   prefetch();
 }
 
-/** One more item, unless one is held already; resolves to it or null. */
+/** One more item, unless one is leased already; resolves to it or null. */
 function prefetch() {
   if (ahead.length) return Promise.resolve(ahead[0]);
   fetching ??= outbox.idle.then(claim).finally(() => { fetching = null; });
@@ -82,7 +82,7 @@ async function claim() {
     ahead.push(next);
     return next;
   } catch (error) {
-    if (error instanceof SignedOut) toast("You are signed out. Sign in again to go on.", "bad");
+    if (error instanceof SignedOut) toast("You are signed out. Sign in again to continue.", "bad");
     return undefined; // unknown, not empty
   }
 }
@@ -92,10 +92,10 @@ async function advance() {
   drafts.watch(null);
   if (ahead.length) return show(ahead.shift());
   stage.setAttribute("aria-busy", "true");
-  // Asked once more: "nothing left" must be true. The answer has to arrive before, or the item that
-  // was just answered would still count as held here, and come again.
+  // Ask twice before "nothing left". The last answer must be stored before, or its item would still
+  // count as leased here and come again.
   const found = await prefetch() ?? await prefetch();
-  if (task) return undefined; // undo was quicker
+  if (task) return undefined; // an undo came first
   if (found) return show(ahead.shift());
   return found === null ? showEnd() : showTrouble();
 }
@@ -105,7 +105,7 @@ async function showEnd() {
     const response = await fetch(bar.dataset.statusUrl, { credentials: "same-origin" });
     if (!response.ok || response.redirected) throw new Error(String(response.status));
     stage.replaceChildren(parse(await response.text()));
-    // Other tabs have counted too.
+    // Other tabs may have added answers.
     count("done", Number(stage.firstElementChild.dataset.doneToday) - counted("done"));
     localTimes();
     stage.removeAttribute("aria-busy");
@@ -118,21 +118,21 @@ async function showEnd() {
 
 function showTrouble() {
   stage.removeAttribute("aria-busy");
-  toast("The next item could not be fetched; trying again shortly.", "warn");
+  toast("The next item could not be loaded. Trying again in a moment.", "warn");
   setTimeout(() => task ?? advance(), 4000);
 }
 
-/** Another tab, or an item that was sent back: one item is counted once. */
+/** Count an item once, also after an answer in another tab or if it was sent back. */
 function tellReplaced(told) {
   if (!told.replaced) return;
   toast(told.message, "info");
   progress(-1);
 }
 
-/** A refused answer comes back on screen, with the words of the server. */
+/** Show a refused answer again, with the server's message. */
 function bringBack(words, entry, code) {
   toast(`Not saved: ${words}`, "bad");
-  // The choices on the page are those of before: once the words are read, the item comes anew.
+  // The page shows the old labels: reload the item when the message has been read.
   if (code === "labels_changed") setTimeout(() => location.reload(), 4000);
   if (!entry.extra?.task) return;
   progress(-entry.extra.step);
@@ -144,7 +144,7 @@ function lost(token) {
   const at = ahead.findIndex((one) => one.token === token);
   if (at >= 0) ahead.splice(at, 1);
   if (task?.token === token) {
-    toast("This item is no longer held for you: the lease lapsed, or it is open in another tab. Your answer will be stored all the same.", "warn");
+    toast("You no longer have the lease on this item: it has ended, or the item is open in another tab. Your answer will still be stored.", "warn");
   }
 }
 
@@ -166,14 +166,14 @@ async function undo() {
     if (task) ahead.unshift(task);
     show(new Task(parse(told.html)));
   } catch (error) {
-    toast(error instanceof Refused ? error.message : "This could not be undone just now. Try again.", "bad");
+    toast(error instanceof Refused ? error.message : "The undo failed. Try again.", "bad");
   }
 }
 
 stage.addEventListener("submit", (event) => {
   if (!event.target.matches("form[data-task]")) return;
   event.preventDefault();
-  // Its answer is on its way and the next item is not here yet: a second Enter must not load a page.
+  // While the next item is loading, a second Enter must not submit the form again and leave the page.
   if (!task || event.target !== task.form) return;
   const sent = task.answer(event.submitter);
   if (!sent) return;

@@ -1,5 +1,5 @@
-// A run's page follows its run, and its form keeps what is typed while its settings change.
-// Everything works without this, after a reload.
+// Updates the page of a run, and keeps the input of its form while its settings change. Without this
+// script the page needs a reload.
 
 const POLL = 2000;
 const PATIENCE = 30000;
@@ -22,11 +22,11 @@ function watchRun(region) {
     socket.addEventListener("open", () => { wait = 1000; });
     socket.addEventListener("message", () => {
       heard += 1;
-      // The first message only greets. While a run is paused, somebody may be filling in its form.
+      // The first message only confirms the connection. While a run is paused, its form may be in use.
       if (going() || heard > 1) refresh();
     });
     socket.addEventListener("close", (event) => {
-      // 4403 and 4404: this person may not listen, trying again would not help.
+      // 4403 and 4404: this user may not follow the run, so do not try again.
       if (ended() || event.code === 4403 || event.code === 4404) return;
       setTimeout(connect, wait);
       wait = Math.min(wait * 2, PATIENCE);
@@ -39,7 +39,7 @@ function watchRun(region) {
   let went = going();
   const timer = setInterval(() => {
     if (!going()) return;
-    // With an open socket a slow pulse remains: the estimate moves even when nothing finishes.
+    // Also poll slowly with an open socket, as the estimate changes even if nothing finishes.
     if (!open() || Date.now() - last > 5 * POLL) { last = Date.now(); refresh(); }
   }, POLL);
   region.addEventListener("htmx:afterSettle", () => {
@@ -49,12 +49,12 @@ function watchRun(region) {
     went = goes;
     clearInterval(timer);
     socket?.close();
-    // Started, stopped or ended: the rest of the page is as old as its load.
+    // The run has started, stopped or ended, so that the rest of the page is out of date.
     location.reload();
   });
 }
 
-// What somebody types while the settings of another choice are on their way is theirs.
+// Keep what somebody types while other settings are loading.
 function watchParts(parts) {
   const values = () => new Map([...parts.querySelectorAll("input[id], select[id]")].map((each) => [each.id, each.value]));
   let sent = new Map();
@@ -71,11 +71,11 @@ function watchParts(parts) {
       if (!field) continue;
       const given = field.value;
       field.value = value;
-      // A choice that is no longer offered leaves a list empty.
+      // A list is empty if its choice is no longer offered.
       if (field.value === "" && value !== "") field.value = given;
     }
     const now = document.activeElement;
-    // As after a press of Tab: the next digit replaces what is there.
+    // As after Tab, so that the next digit replaces the number.
     if (parts.contains(now) && now.matches("input") && !typed.some(([id]) => id === now.id)) now.select();
   });
 }

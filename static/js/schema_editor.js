@@ -1,5 +1,5 @@
-// Rows of the label editor: add, remove, move; and what the chosen task needs. The server reads the
-// same fields with and without this.
+// Adds, removes and moves rows of the label editor, and shows the fields of the chosen task. The
+// server reads the same fields without this script.
 
 function readTask(editor) {
   const chosen = document.querySelector('[name="task"]:checked, select[name="task"]');
@@ -14,8 +14,8 @@ function showTask(editor) {
   editor.toggleAttribute("data-without-points", Boolean(task) && !ordered);
   const labels = editor.querySelector("[data-needs-labels]");
   labels.hidden = bare;
-  // What is disabled is not sent: rows filled in before the task was changed do no harm. The
-  // formset's own counters are hidden fields and always go.
+  // Disabled fields are not sent, so that rows of another task do no harm. The formset's own
+  // counters are hidden fields and are always sent.
   for (const field of labels.querySelectorAll(":is(input:not([type=hidden]), textarea)")) {
     field.disabled = bare;
   }
@@ -70,7 +70,7 @@ function moveRow(editor, rows, row, step, button) {
   say(editor, `${nameOf(row)} is number ${liveRows(rows).indexOf(row) + 1} now.`);
 }
 
-// A row that stays empty is no label: given a number, it would look touched and ask for a name.
+// Do not number empty rows: they would count as changed and require a name.
 function number(rows) {
   const filled = (field) => field.type !== "hidden" && field.type !== "checkbox" && field.value;
   liveRows(rows).forEach((row, at) => {

@@ -1,5 +1,5 @@
-// Keys: <button data-key="s" data-key-label="Skip">; several keys are parted by blanks.
-// Pressing one clicks the control, or puts the cursor into a field. "?" lists what the page offers.
+// Keys: <button data-key="s" data-key-label="Skip">; blanks separate several keys.
+// Pressing one clicks the control, or puts the cursor into a field. "?" lists the keys of the page.
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Backspace: "⌫" };
 
 export function typing(target) {
@@ -52,13 +52,13 @@ export function watchKeys() {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
     if (event.key === "Escape" && typing(event.target)) event.target.blur();
     if (event.defaultPrevented || typing(event.target) || document.querySelector("#shortcuts[open]")) return;
-    // On a control that has the focus, Enter and Space are its own.
+    // A focused control handles Enter and Space itself.
     if (["Enter", " "].includes(event.key) && event.target.closest("a, button, summary, input, label")) return;
     const wanted = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const found = offered().find((element) => element.dataset.key.split(" ").includes(wanted));
     if (!found) return;
     event.preventDefault();
-    // Nobody can have read what the form is about; its page's script says when.
+    // The item has only just appeared (see review/fresh.js).
     if (!found.matches("[data-fresh] [type=submit]")) act(found);
   });
   document.addEventListener("click", (event) => {

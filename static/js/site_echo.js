@@ -1,14 +1,14 @@
-// What moves on a page about Echo renews itself; what somebody is at is left alone.
+// Refreshes the parts of an Echo page that change, except parts in use.
 const POLL = 3000;
 const FOLDS = "details[data-fold]";
 
-// A part that is merely unfolded is not being read.
+// An expanded section alone does not mean that the part is in use.
 const busy = (part) =>
   part.contains(document.activeElement) ||
   part.querySelector(`details[open]:not(${FOLDS})`) !== null ||
   (document.getSelection()?.type === "Range" && document.getSelection().containsNode(part, true));
 
-// What is folded stays so, and what is not too.
+// Sections stay expanded or collapsed.
 function keepFolds(now, next) {
   for (const fold of now.querySelectorAll(FOLDS)) {
     const same = next.querySelector(`#${fold.id}`);
@@ -20,7 +20,7 @@ function watch(whole) {
   const parts = () => [...whole.querySelectorAll("[data-mark]")];
   let newest = parts()[0]?.dataset.mark ?? "";
 
-  // What has been sent is not sent again, unless a part was left alone then and is free now.
+  // The server skips a state that the page has seen, unless a part was in use then and is free now.
   whole.addEventListener("htmx:configRequest", ({ target, detail }) => {
     const behind = parts().some((part) => part.dataset.mark !== newest && !busy(part));
     if (target === whole) detail.headers["X-Seen"] = behind ? "" : newest;
@@ -35,7 +35,7 @@ function watch(whole) {
   }, POLL);
 }
 
-// On a phone the first things come first.
+// Collapse sections on a phone.
 if (matchMedia("(max-width: 40rem)").matches) {
   for (const fold of document.querySelectorAll(FOLDS)) fold.open = false;
 }

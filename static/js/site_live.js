@@ -1,4 +1,4 @@
-// The list of a site's last messages renews itself, and rests while somebody reads it.
+// Refreshes the list of a site's latest messages, except while somebody reads it.
 const POLL = 3000;
 
 function watchFeed(feed, controls) {
@@ -10,7 +10,7 @@ function watchFeed(feed, controls) {
   const reading = () => feed.querySelector("details[open]") !== null;
 
   function tell() {
-    const now = paused ? "Paused" : reading() ? "Rests while a message is open" : "Renewed every 3 seconds";
+    const now = paused ? "Paused" : reading() ? "Paused while a message is open" : "Refreshed every 3 seconds";
     if (words.textContent !== now) words.textContent = now;
     feed.toggleAttribute("data-rests", paused || reading());
   }
@@ -18,18 +18,18 @@ function watchFeed(feed, controls) {
   function pause(on) {
     paused = on;
     button.setAttribute("aria-pressed", String(on));
-    action.textContent = on ? "Go on" : "Pause";
+    action.textContent = on ? "Resume" : "Pause";
     tell();
   }
 
   function tick() {
     if (paused || document.hidden || reading()) return;
-    // A swap would take the focus from the row it is on.
+    // A swap would remove the focus from its row.
     if (feed.contains(document.activeElement)) return;
     feed.dispatchEvent(new CustomEvent("site-tick"));
   }
 
-  // What is shown already is not sent again: a swap would lose a selection.
+  // The server skips the state that is shown already, as a swap would clear the selection.
   feed.addEventListener("htmx:configRequest", ({ detail }) => {
     detail.parameters.seen = feed.querySelector("[data-state]")?.dataset.state ?? "";
   });

@@ -1,6 +1,6 @@
-// A host's page in small: what is typed goes to the widget, and a chatbot "answers" a moment later.
+// A small host page: passes messages to the widget, and a chatbot "answers" a moment later.
 const THINKING = 600;
-const REPLY = "Let me have a look for you.";
+const REPLY = "Let me check that for you.";
 
 const stage = document.querySelector("[data-preview]");
 

@@ -1,4 +1,4 @@
-// Starts Swagger UI; "Try it out" sends the CSRF token that a session needs to change something.
+// Starts Swagger UI; "Try it out" sends the CSRF token that changes in a session need.
 const place = document.getElementById("swagger-ui");
 const root = document.documentElement;
 const systemIsDark = matchMedia("(prefers-color-scheme: dark)");

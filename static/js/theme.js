@@ -1,4 +1,5 @@
-// The theme changes at once; the form behind it works without this. The navigation's width and open groups too.
+// Changes the theme, the navigation's width and its open groups at once. The theme's form also works
+// without this script.
 const YEAR = 365 * 24 * 3600;
 
 function keep(name, value) {
@@ -22,13 +23,13 @@ function narrow() {
   keep("labelhub_nav", root.dataset.nav ?? "wide");
 }
 
-// Read before the click opens or shuts it.
+// Runs before the click opens or closes the group.
 function fold(group) {
   keep(`labelhub_nav_${group.dataset.navGroup}`, group.open ? "shut" : "open");
 }
 
 export function watchTheme() {
-  // Before the busy watcher sees it: nothing is sent.
+  // Before busy.js marks the form, which is not sent.
   document.addEventListener("submit", (event) => {
     if (!event.target.matches("[data-theme-form]") || !event.submitter) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-// Short notices in the corner. Good news leaves by itself; what failed stays until it is read.
+// Short notices in the corner. Notices of errors stay until they are dismissed; others disappear.
 const STAYS = 7000;
 
 function remove(notice) {
@@ -16,7 +16,7 @@ function wait(notice) {
   notice.addEventListener("focusout", go);
 }
 
-/** Say `text` (plain text) in the tone ok, info, warn or bad. */
+/** Show `text` (plain text) in the tone ok, info, warn or bad. */
 export function toast(text, tone = "info") {
   const region = document.getElementById("toasts");
   const pattern = document.getElementById("toast-pattern");

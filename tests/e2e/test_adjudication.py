@@ -24,7 +24,7 @@ def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> N
     page.wait_for_url(f"**/adjudication/{first}/")
     readable(page)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_have_text("Choose what is right first.")
+    expect(page.get_by_role("alert")).to_have_text("Choose an answer first.")
     page.keyboard.press("j")
     expect(page.locator("[data-opinion][data-on]")).to_have_count(1)
     page.evaluate("""() => {

@@ -344,7 +344,7 @@ def test_no_answer_is_lost_on_its_way(
     page.wait_for_load_state("networkidle")
     page.context.set_offline(True)
     offline = press_and_go_on(page, "Enter")
-    expect(page.locator("[data-saved]")).to_contain_text("Your answer is kept here")
+    expect(page.locator("[data-saved]")).to_contain_text("This page keeps your answer")
     assert len(server.labels(slug)) == 1
     page.context.set_offline(False)
     all_saved(page)

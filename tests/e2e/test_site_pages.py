@@ -66,7 +66,7 @@ def test_from_a_new_site_to_an_answer(open_as: OpenAs, server: Server) -> None:
     page.bring_to_front()
     page.wait_for_timeout(3_000)
     expect(page.locator(".feed__text")).to_have_text([WISH])
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     expect(page.locator(".feed__text")).to_have_text(["hello there!", WISH])
     assert same_page(page)
 

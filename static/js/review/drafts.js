@@ -1,4 +1,4 @@
-// What has been begun is kept by the server as one goes, and there again in any browser.
+// Saves unfinished answers on the server, so that they appear in any browser.
 import { Refused, post, postOnLeave } from "./http.js";
 
 const PAUSE = 1200;
@@ -12,7 +12,7 @@ export class Drafts {
     window.addEventListener("pagehide", () => this.#leave());
   }
 
-  /** The task that is on screen from now on; null: none. */
+  /** Save drafts of this task from now on; null: of none. */
   watch(task) {
     clearTimeout(this.timer);
     this.timer = null;
@@ -32,7 +32,7 @@ export class Drafts {
     try {
       await post(this.url, task.begun());
     } catch (error) {
-      // The next pause tries again; what the server will not have it will not have then either.
+      // Try again after a pause, unless the server refused the draft.
       if (task === this.task && !(error instanceof Refused)) this.#later();
     }
   }

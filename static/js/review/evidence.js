@@ -1,5 +1,5 @@
-// Marking places in the text as evidence for a label. Places are counted in code points of the text
-// as it is stored; the browser counts UTF-16 units and drops carriage returns.
+// Marks phrases of the text as evidence for a label. Positions are code points of the stored text; the
+// browser counts UTF-16 units and drops carriage returns.
 const found = "Highlight" in window ? new Highlight() : null;
 if (found) CSS.highlights.set("evidence", found);
 
@@ -15,11 +15,11 @@ export class Evidence {
     this.field = this.root.querySelector("[data-spans]");
     this.returns = JSON.parse(this.root.dataset.returns || "[]");
     this.spans = [];
-    this.last = null; // the choice that was touched last
+    this.last = null; // the label that was changed last
     this.root.querySelector("[data-mark]").addEventListener("click", () => this.mark());
     this.quote.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
-      event.preventDefault(); // it would send the answer
+      event.preventDefault(); // Enter would submit the answer
       this.mark();
     });
     form.addEventListener("change", (event) => this.#touched(event.target));
@@ -27,7 +27,7 @@ export class Evidence {
     this.#say();
   }
 
-  /** Where the selection, or the words typed, stand in the text: code points of what is shown. */
+  /** The position of the selection, or of the typed words, in the shown text. */
   #place() {
     const selection = document.getSelection();
     const text = this.hero.textContent;
@@ -50,7 +50,7 @@ export class Evidence {
     return start < end ? [start, end] : null;
   }
 
-  /** What to mark for: the choice that was touched last, else the only one chosen. */
+  /** The label to mark for: the selected one that was changed last, else the first selected one. */
   label() {
     if ("written" in this.form.dataset) return "answer";
     const chosen = [...this.form.querySelectorAll("input[name=value]:checked")].map((one) => one.value);
@@ -62,7 +62,7 @@ export class Evidence {
     const place = this.#place();
     if (!label) return this.#tell("Choose a label first.");
     if (place === null) return this.#ask();
-    if (place === undefined) return this.#tell("These words do not stand in the text.");
+    if (place === undefined) return this.#tell("These words are not in the text.");
     this.add({ label, at: place });
     this.quote.value = "";
     document.getSelection().removeAllRanges();
@@ -76,7 +76,7 @@ export class Evidence {
     this.form.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  /** From a draft: places as the server counts them. */
+  /** Restore the spans of a draft, with the server's positions. */
   restore(written) {
     if (!this.root) return;
     const points = [...this.hero.textContent];
@@ -116,7 +116,7 @@ export class Evidence {
     this.#write();
   }
 
-  /** Only what speaks for a label that is chosen is sent. */
+  /** Send only evidence for selected labels. */
   #write() {
     const chosen = [...this.form.querySelectorAll("input[name=value]:checked")].map((one) => one.value);
     const sent = this.spans.filter(({ label }) => "written" in this.form.dataset || chosen.includes(label));

@@ -1,6 +1,6 @@
-// Nobody can have read an item that has just appeared: nothing of it is stored for a moment, neither
-// by a second press of a key nor by a double click. The server marks the form with data-fresh; until
-// a script is at work here the keys that would send it rest (see shortcuts.js), and clicks send it.
+// Nobody can have read an item that has just appeared, so its form does not submit for a moment, also
+// after a second press of a key or a double click. The server marks the form with data-fresh. Until
+// this script runs, keys do not submit the form (see shortcuts.js), but clicks do.
 const MOMENT = 400; // milliseconds
 
 function refuse(event) {
@@ -9,7 +9,7 @@ function refuse(event) {
   event.stopImmediatePropagation();
 }
 
-/** The form is on screen from now on. Call it before anything else listens for the form's "submit". */
+/** Start when the form appears, before any other listener for its "submit". */
 export function watchFresh(form) {
   form.dataset.fresh = "";
   form.addEventListener("submit", refuse, { capture: true });

@@ -1,4 +1,4 @@
-// The guideline beside the text: opened by a key with the cursor in its search.
+// The guideline beside the text; a key opens it with the cursor in its search field.
 export function watchGuideline(details) {
   if (!details) return;
   const text = details.querySelector("[data-guideline-text]");
@@ -11,7 +11,7 @@ export function watchGuideline(details) {
 
   details.querySelector("summary").addEventListener("click", (event) => {
     if (details.open) return;
-    event.preventDefault(); // "toggle" comes later, and a key typed before it would act
+    event.preventDefault(); // "toggle" comes later: a key typed before it would be a shortcut
     details.open = true;
     field.focus();
   });

@@ -1,4 +1,4 @@
-// Talking to the server: what failed for now is told apart from what was refused.
+// Requests to the server; distinguishes temporary failures from refusals.
 export class Refused extends Error {}
 export class SignedOut extends Error {}
 
@@ -10,7 +10,7 @@ function withToken(pairs) {
   return body;
 }
 
-/** POST `pairs`; resolves to the response, throws Refused when trying again is of no use. */
+/** POST `pairs`; resolves to the response, throws Refused if trying again would not help. */
 export async function post(url, pairs, accept = "application/json") {
   const response = await fetch(url, {
     method: "POST",
@@ -18,7 +18,7 @@ export async function post(url, pairs, accept = "application/json") {
     headers: { Accept: accept, "X-Requested-With": "fetch" },
     credentials: "same-origin",
   });
-  // A 403 that is no JSON is Django's own: the session that the page was made in is over.
+  // A 403 without JSON is Django's own: the session of the page has ended.
   const over = response.status === 403 && !isJson(response);
   if (response.redirected || response.status === 401 || over) throw new SignedOut();
   if (response.ok) return response;
@@ -26,7 +26,7 @@ export async function post(url, pairs, accept = "application/json") {
   throw await refusal(response);
 }
 
-/** POST that outlives the page; nobody hears the answer. */
+/** POST that outlives the page; the response is ignored. */
 export function postOnLeave(url, pairs) {
   return navigator.sendBeacon(url, withToken(pairs));
 }
@@ -35,7 +35,7 @@ function isJson(response) {
   return (response.headers.get("Content-Type") ?? "").includes("json");
 }
 
-/** What failed for now, in the server's words where it has some for it. */
+/** A temporary failure, with the server's message if it has one. */
 async function failure(response) {
   const told = isJson(response) ? await response.json().catch(() => ({})) : {};
   return Object.assign(new Error(`status ${response.status}`), { words: told.message ?? "" });

@@ -1,4 +1,4 @@
-// The items this page holds: renewed while it is open, given back when it is left.
+// The leases of this page: renewed while it is open, released when it is left.
 import { post, postOnLeave } from "./http.js";
 
 const EVERY = 60_000;
@@ -9,7 +9,7 @@ export class Leases {
     this.onLost = onLost;
     this.held = new Set();
     setInterval(() => this.renew(), EVERY);
-    // A machine that slept missed its renewals.
+    // A machine that was asleep has missed renewals.
     document.addEventListener("visibilitychange", () => document.hidden || this.renew());
     window.addEventListener("pagehide", () => this.leave());
   }
@@ -34,7 +34,7 @@ export class Leases {
         this.onLost(token);
       }
     } catch {
-      // The next round tries again; a submit without a lease is stored all the same.
+      // The next round tries again; an answer without a lease is still stored.
     }
   }
 

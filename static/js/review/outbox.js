@@ -1,5 +1,5 @@
-// Answers on their way. Each is kept, in memory and in the session's storage, until the server has
-// said that it is stored; sending one twice is harmless, the server knows it by its lease.
+// Answers that are being sent. Memory and session storage keep each until the server has stored it.
+// The server recognises a repeated answer by its lease.
 import { Refused, SignedOut, post, postOnLeave } from "./http.js";
 
 const WAITS = [500, 1000, 2000, 4000, 8000, 15000];
@@ -15,17 +15,17 @@ export class Outbox {
     if (this.entries.length) this.idle = this.#drain();
   }
 
-  /** Take an answer over; resolves when it (and all before it) is stored or refused. */
+  /** Send an answer; resolves when this and all earlier ones are stored or refused. */
   add(url, pairs, extra = {}) {
     const entry = { url, pairs };
-    Object.defineProperty(entry, "extra", { value: extra }); // not for storage
+    Object.defineProperty(entry, "extra", { value: extra }); // not stored
     this.entries.push(entry);
     this.#keep();
     this.idle = this.idle.then(() => this.#drain());
     return this.idle;
   }
 
-  /** The page goes away: send what is left without waiting. */
+  /** Send the rest without waiting, as the page is being left. */
   leave() {
     for (const entry of this.entries) postOnLeave(entry.url, entry.pairs);
   }
@@ -56,8 +56,8 @@ export class Outbox {
   #pause(error, failures) {
     const wait = WAITS[Math.min(failures, WAITS.length - 1)];
     this.onState("failed", error instanceof SignedOut
-      ? "Not saved: you are signed out. Sign in in another tab; your answer is kept here."
-      : `${error.words ? `${error.words} ` : ""}Not saved; trying again in ${Math.ceil(wait / 1000)} s. Your answer is kept here.`);
+      ? "Not saved: you are signed out. Sign in in another tab; this page keeps your answer."
+      : `${error.words ? `${error.words} ` : ""}Not saved: trying again in ${Math.ceil(wait / 1000)} s. This page keeps your answer.`);
     return new Promise((go) => {
       const timer = setTimeout(go, wait);
       window.addEventListener("online", () => { clearTimeout(timer); go(); }, { once: true });
@@ -68,7 +68,7 @@ export class Outbox {
     try {
       sessionStorage.setItem(this.name, JSON.stringify(this.entries));
     } catch {
-      // Storage is full or forbidden: memory still has them.
+      // Storage is full or forbidden, but memory has the answers.
     }
   }
 

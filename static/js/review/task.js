@@ -1,12 +1,12 @@
-// One item on screen: what is chosen, whether that is the suggestion, how long it took.
+// The item on the page: the selected answer, whether it is the suggestion, and the time spent.
 import { Evidence } from "./evidence.js";
 import { watchFresh } from "./fresh.js";
 import { watchNone } from "./none.js";
 
 const CHOICES = ["value", "none"];
 const DRAFTED = [...CHOICES, "comment", "rationale", "confidence", "spans"];
-const WRONG = "Give the right answer. “Only wrong” leaves it to others; Undo takes the rejection back.";
-const AGAIN = "This is the suggestion again: it is stored as accepted.";
+const WRONG = "Give the right answer. “Only wrong” leaves the answer to others; Undo cancels the rejection.";
+const AGAIN = "This is the suggestion: it will be stored as accepted.";
 
 export class Task {
   constructor(form) {
@@ -28,7 +28,7 @@ export class Task {
     this.#say();
   }
 
-  /** What has been begun, for the server to keep; empty fields where nothing differs. */
+  /** The unfinished answer, for the draft on the server; without unchanged fields. */
   begun() {
     const data = new FormData(this.form);
     const kept = [...data].filter(([name]) => DRAFTED.includes(name) && !(this.#accepts() && CHOICES.includes(name)));
@@ -52,7 +52,7 @@ export class Task {
     this.form.querySelector("[data-begun]").hidden = false;
   }
 
-  /** Fields and values; nothing ticked is nothing chosen, and "None of these" is a choice. */
+  /** The selected fields and values; "None of these" counts as selected. */
   chosen() {
     const pairs = [...new FormData(this.form)].map(([name, value]) => [name, value.trim()]);
     return pairs.filter(([name, value]) => CHOICES.includes(name) && value);
@@ -62,13 +62,13 @@ export class Task {
     return this.form.elements.shown.value !== "0";
   }
 
-  /** Time counts only while the page can be seen. */
+  /** Count time only while the page is visible. */
   watch(on) {
     if (this.since !== null) this.seconds += (performance.now() - this.since) / 1000;
     this.since = on ? performance.now() : null;
   }
 
-  /** On the screen from now on; what is chosen is in sight. */
+  /** Called when the task appears; scrolls to the selected answer. */
   appear() {
     watchFresh(this.form);
     const chosen = this.form.querySelector(".choice:has(:checked)");
@@ -76,7 +76,7 @@ export class Task {
     if (hidden > 0) this.form.querySelector(".task__answer").scrollTop += hidden;
   }
 
-  /** What to send, or null with a word to the person when there is no answer yet. */
+  /** What to send; null, with a message, if there is no answer yet. */
   answer(button) {
     const skips = button && "skip" in button.dataset;
     if (!skips && button?.name === "reject" && (this.#accepts() || !this.chosen().length)) {
@@ -88,7 +88,7 @@ export class Task {
     const missing = gives && !this.chosen().length;
     const needed = gives ? this.form.querySelector("[data-needed]") : null;
     const first = this.form.elements.none ? "Choose a label or “None of these”, or skip." : "Give an answer first, or skip.";
-    const ask = this.rejecting ? "Nothing is chosen yet." : first;
+    const ask = this.rejecting ? "Choose the right answer first." : first;
     const words = missing ? ask : needed && !needed.value.trim() ? needed.dataset.needed : "";
     complaint.hidden = !words;
     complaint.textContent = words;
@@ -104,14 +104,14 @@ export class Task {
     return { url: button?.getAttribute("formaction") || this.form.getAttribute("action"), pairs: [...data], skips, leaves: ["", "reject"].includes(button?.dataset.skip) };
   }
 
-  /** Whether what is chosen is what the server chose: the suggestion, or nothing. */
+  /** Whether the selection is unchanged: the suggestion, or nothing. */
   #accepts() {
     return this.fields.every((field) => field.type === "textarea"
       ? field.value.trim() === field.defaultValue.trim()
       : field.checked === field.defaultChecked);
   }
 
-  /** Nothing is stored yet. The cursor goes nowhere: the next key must not be written as an answer. */
+  /** Clear the selection; stores nothing. The focus does not move, so that the next key is a shortcut. */
   #askForTheRightAnswer() {
     this.rejecting = true;
     for (const field of this.fields) {
@@ -121,7 +121,7 @@ export class Task {
     this.#say();
   }
 
-  /** The suggestion is chosen again. */
+  /** Select the suggestion again. */
   takeRejectionBack() {
     this.rejecting = false;
     for (const field of this.fields) {
@@ -131,7 +131,7 @@ export class Task {
     this.#say();
   }
 
-  /** The names of what is chosen; on a phone the choices themselves may be out of sight. */
+  /** The selected names, for the button: on a phone the choices may be out of view. */
   #named() {
     const names = this.form.querySelectorAll(".choice:has(:checked) .choice__name");
     return [...names].map((each) => each.textContent).join(", ");
@@ -146,13 +146,13 @@ export class Task {
     if (!this.suggested) return;
     const status = this.form.querySelector("[data-rejecting]");
     const told = !this.rejecting ? "" : accepts ? AGAIN : WRONG;
-    if (status.textContent !== told) status.textContent = told; // it is read out, but not at each letter
+    if (status.textContent !== told) status.textContent = told; // screen readers read it, so not after each letter
     const [reject, only] = this.form.querySelectorAll("button[name=reject]");
     reject.hidden = this.rejecting;
     only.hidden = !this.rejecting;
   }
 
-  /** The cursor is in the field at once: "toggle" comes later, and a key typed before it would act. */
+  /** Focus the field at once: "toggle" comes later, and a key typed before it would be a shortcut. */
   #field(event) {
     const details = event.target.closest("[data-field] > summary")?.parentElement;
     if (!details || details.open) return;
@@ -171,7 +171,7 @@ export class Task {
   #opened(details) {
     if (!details.open) return;
     const arrived = details.dataset.debate && this.#fetchDebate(details);
-    // It opens below the edge of the panel otherwise, and grows when its text has come.
+    // Otherwise it opens below the edge of the panel, and grows when its text arrives.
     Promise.resolve(arrived).then(() => details.scrollIntoView({ block: "start" }));
   }
 
@@ -184,12 +184,12 @@ export class Task {
       if (!response.ok || response.redirected) throw new Error(String(response.status));
       body.innerHTML = await response.text(); // escaped by the server
     } catch {
-      body.textContent = "The debate could not be fetched. Close and open this again.";
+      body.textContent = "The debate could not be loaded. Close it and open it again.";
       details.dataset.debate = url;
     }
   }
 
-  /** Resting on a choice shows its quotes in the text. */
+  /** Highlight the quotes of the choice under the pointer or focus. */
   #point(target) {
     const name = target.closest?.(".choice")?.querySelector("input")?.value;
     for (const mark of this.form.querySelectorAll("mark.quote")) {
