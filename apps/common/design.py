@@ -73,7 +73,7 @@ def _matrix_cell(row: tuple[int, ...], right: int, label: int) -> dict[str, Any]
         "count": row[label],
         "level": min(4, -(-4 * row[label] // sum(row))),
         "right": right == label,
-        "said": _NAMES[label],
+        "words": f"predicted {_NAMES[label]}, gold {_NAMES[right]}",
         "url": "?cell=1",
     }
 

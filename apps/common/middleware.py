@@ -72,7 +72,7 @@ class LabelhubErrorMiddleware:
         context = {
             "status": exception.http_status,
             "code": exception.code,
-            "heading": _HEADINGS.get(exception.http_status, "This did not work"),
+            "heading": _HEADINGS.get(exception.http_status, "The request failed"),
             "message": exception.message,
             "retryable": exception.retryable,
             "back": local_address(request, request.META.get("HTTP_REFERER", "")),

@@ -176,7 +176,8 @@ def limit_words(provider: Provider) -> list[str]:
         if configured := getattr(provider, name):
             words.append(f"{configured:,} {unit}")
         elif name in learnt:
-            words.append(f"{learnt[name]:,} {unit} (told by the endpoint {str(learnt['at'])[:10]})")
+            day = str(learnt["at"])[:10]
+            words.append(f"{learnt[name]:,} {unit} (reported by the endpoint {day})")
     return words
 
 

@@ -100,7 +100,7 @@ def test_error_pages_need_no_context(name: str) -> None:
 def test_a_form_without_its_token_gets_our_page() -> None:
     response = Client(enforce_csrf_checks=True).post("/theme/", {"theme": "dark"})
     assert response.status_code == 403
-    assert b"The page was too old" in response.content
+    assert b"This page has expired" in response.content
 
 
 def test_htmx_may_neither_evaluate_nor_style() -> None:

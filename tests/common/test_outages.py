@@ -166,4 +166,4 @@ def test_a_fault_of_ours_stays_one(monkeypatch: pytest.MonkeyPatch) -> None:
     page, problem = client.get("/"), client.get("/api/v1/projects/")
     assert (page.status_code, problem.status_code) == (500, 500)
     assert problem.json()["code"] == "internal"
-    assert "Something broke" in page.content.decode()
+    assert "Something went wrong on the server" in page.content.decode()

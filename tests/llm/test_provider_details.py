@@ -91,7 +91,7 @@ def test_limits_are_shown_with_where_they_come_from(operator: Client) -> None:
     provider = ProviderFactory.create(rpm=12_000)
     services.keep_limits(provider, {"rpm": 1, "tpm": 30_000})
     page = listed(operator)
-    assert "12,000 requests per minute, 30,000 tokens per minute (told by the endpoint 2" in page
+    assert "12,000 requests per minute, 30,000 tokens per minute (reported by the" in page
 
 
 @pytest.mark.parametrize(
