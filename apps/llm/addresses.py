@@ -1,4 +1,4 @@
-"""Checks addresses of model servers: no metadata service, no link-local host.
+"""Check addresses of model servers: no metadata service, no link-local host.
 
 Loopback and private networks are allowed on purpose: local model servers are there, and only
 operators set addresses. The name is checked when an address is saved. The addresses that it
@@ -22,7 +22,7 @@ FORBIDDEN_ADDRESSES = {
 
 
 class AddressRefused(InvalidInput):
-    """A base URL that the server must not talk to, or cannot."""
+    """A base URL that the server may not or cannot connect to."""
 
     code = "address_refused"
 
@@ -31,7 +31,7 @@ def check_base_url(url: str) -> str:
     """The base URL in its stored form, without a slash at the end.
 
     Raises:
-        AddressRefused: it is no http(s) URL, holds a password, or names a forbidden host.
+        AddressRefused: it is not an http(s) URL, contains a password, or names a forbidden host.
     """
     parts = _split(url)
     if parts.scheme not in ("http", "https"):
@@ -39,7 +39,9 @@ def check_base_url(url: str) -> str:
     if not parts.hostname:
         raise AddressRefused(f"Base URL '{url}': names no host.")
     if parts.username is not None or parts.password is not None:
-        raise AddressRefused("Base URL: must hold no user name or password; name a key instead.")
+        raise AddressRefused(
+            "Base URL: must not contain a user name or password: name a key instead."
+        )
     if parts.query or parts.fragment:
         raise AddressRefused(f"Base URL '{url}': must not hold '?' or '#'.")
     if parts.hostname.rstrip(".").lower() in FORBIDDEN_HOSTS:
@@ -49,9 +51,9 @@ def check_base_url(url: str) -> str:
 
 
 def check_resolved(url: str) -> None:
-    """Refuse ``url`` when its host resolves to a forbidden address. Blocks on DNS.
+    """Refuse ``url`` if its host resolves to a forbidden address. Blocks on DNS.
 
-    A name that does not resolve passes: connecting then fails with a clear message of its own.
+    A name that does not resolve passes, as connecting fails with a clear message.
 
     Raises:
         AddressRefused: one of the addresses is forbidden.
@@ -68,7 +70,7 @@ def host_of(url: str) -> str:
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url.strip())
-        _ = parts.port  # reading it is what validates it
+        _ = parts.port  # raises ValueError if invalid
     except ValueError:
         raise AddressRefused(f"Base URL '{url}': cannot be read as an address.") from None
     return parts
@@ -99,5 +101,5 @@ def check_address(found: str, host: str) -> None:
 
 def _forbidden(host: str) -> AddressRefused:
     return AddressRefused(
-        f"Base URL: '{host}' is a link-local or metadata address; the server never talks to those."
+        f"Base URL: '{host}' is a link-local or metadata address, which is forbidden."
     )

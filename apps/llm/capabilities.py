@@ -1,4 +1,4 @@
-"""Learns from a refusal which parameters a model does not take."""
+"""Learn from refusals which parameters a model does not accept."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ _SYSTEM_ROLE = re.compile(
     r"\bsystem\b|\bdeveloper\b|messages\[0\]\.role|roles? must alternate", re.IGNORECASE
 )
 _ABOUT_A_SCHEMA = re.compile(r"(?<!json[_ ])schema|enum|propert|grammar", re.IGNORECASE)
-#: Characters of the endpoint's words that are kept.
+#: Stored characters of the endpoint's message.
 REASON_LENGTH = 200
 
 
@@ -41,8 +41,8 @@ class Capability:
     field: str
     value: Any
     reason: str = ""
-    #: The old value, where many answers have shown that less is enough. A value that another
-    #: process has learnt meanwhile is kept.
+    #: The old value, if many answers have shown that less is enough. It protects a value that
+    #: another process has learnt meanwhile.
     down_from: int | None = None
 
 
@@ -90,8 +90,8 @@ def learn_from(failure: Failure, request: Mapping[str, Any]) -> Capability | Non
     about = failure.param or failure.message
     reason = failure.message[:REASON_LENGTH]
     for names, field, value in _LESSONS:
-        # A refusal of a value that only LabelHub chose counts in any words: a form, which no text
-        # makes an endpoint refuse, or the usual number of alternatives.
+        # Any refusal counts if only LabelHub chose the value: the form of the answer (no text makes
+        # an endpoint refuse it) or the usual number of alternatives.
         usual = field == "logprobs" and request.get("top_logprobs") == TOP_LOGPROBS
         ours = usual or field == "structured"
         if (unsupported or ours) and _names_parameter(request, names, about):
@@ -103,7 +103,7 @@ def learn_from(failure: Failure, request: Mapping[str, Any]) -> Capability | Non
 
 
 def names_form(failure: Failure) -> bool:
-    """Whether a refusal names the form that the answer was to have."""
+    """Whether a refusal names the requested form of the answer."""
     return any(re.search(rf"\b{name}\b", failure.message, re.IGNORECASE) for name in _FORM)
 
 
@@ -114,25 +114,25 @@ def refuses_all_forms(failure: Failure) -> bool:
 
 
 def capability_words(field: str, value: Any) -> str:
-    """A description for people, such as ``does not take a temperature``."""
+    """A description for people, such as ``does not accept a temperature``."""
     fixed = {
-        "takes_temperature": "does not take a temperature",
-        "takes_seed": "does not take a seed",
-        "takes_stop": "does not take stop texts",
-        "logprobs": "does not give log-probabilities",
-        "system_role": "takes no message of the system",
-        "reasoning_effort": "does not take a reasoning effort",
+        "takes_temperature": "does not accept a temperature",
+        "takes_seed": "does not accept a seed",
+        "takes_stop": "does not accept stop sequences",
+        "logprobs": "does not return log-probabilities",
+        "system_role": "does not accept a system message",
+        "reasoning_effort": "does not accept a reasoning effort",
     }
     if field == "max_tokens_param":
-        return f"takes the longest answer as {value}"
+        return f"expects the maximum length of an answer as {value}"
     if field == "structured" and value == ModelSpec.Structured.JSON_OBJECT:
-        return "does not take a JSON schema"
+        return "does not accept a JSON schema"
     if field == "structured":
-        return "does not take a form of JSON"
+        return "does not accept JSON as a response format"
     if field == "thinking_tokens":
-        return f"thinks before it answers, and may write {value:,} tokens more for it"
+        return f"thinks before it answers, with up to {value:,} more tokens"
     if field == "context_tokens":
-        return f"takes at most {value:,} tokens of text and answer together"
+        return f"accepts at most {value:,} tokens of input and answer together"
     if field == "output_limit":
         return f"writes at most {value:,} tokens"
     return fixed.get(field, f"{field} = {value}")

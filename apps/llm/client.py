@@ -1,4 +1,4 @@
-"""The `openai` client of one endpoint: which addresses it may reach, how much it may read.
+"""The `openai` client of one endpoint, with limits on its addresses and on what it reads.
 
 The only module that imports `openai` and what it is built on. It is imported when a gateway opens
 and never at start-up: it takes about a second and 25 MB, and a server that only shows pages needs
@@ -28,8 +28,8 @@ from openai import (
     DefaultAioHttpClient,
 )
 
-# The library exports neither of these two. Its range in pyproject.toml ends before the next major
-# version, and tests/llm/test_client.py fails where they have moved.
+# The library exports neither of these two. pyproject.toml excludes its next major version, and
+# tests/llm/test_client.py fails if they have moved.
 from openai._streaming import ServerSentEvent, SSEDecoder
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
@@ -46,7 +46,7 @@ class AnswerTooLong(aiohttp.ClientPayloadError):
 
 
 class EventStream:
-    """A streamed answer of which the head has come; header names in lower case."""
+    """A streamed answer after its head has arrived; header names in lower case."""
 
     def __init__(self, stream: AsyncStream[object]) -> None:
         self._stream = stream
@@ -69,18 +69,18 @@ class EventStream:
 
 
 class EndpointClient:
-    """The client of one base URL. Belongs to the event loop that it was made in.
+    """The client of one base URL. It belongs to the event loop that created it.
 
     Args:
         base_url: with or without a slash at its end.
         key: sent as a bearer token, to Azure as its ``api-key``.
         headers: sent with every request.
-        api_version: of an Azure resource, whose address ``base_url`` is; empty for all others.
+        api_version: of an Azure resource at ``base_url``; empty for other endpoints.
         connect_timeout: seconds.
         read_timeout: seconds for the whole answer once connected.
 
     Raises:
-        AddressRefused: no client can read the base URL.
+        AddressRefused: the base URL is invalid.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class EndpointClient:
         except httpx2.InvalidURL:
             raise AddressRefused(f"Base URL '{base_url}': cannot be read as an address.") from None
         self._seconds = connect_timeout + read_timeout
-        # Seconds for the whole answer are kept here: the library's are those between two reads.
+        # The time-out for the whole answer; the library's is for the time between two reads.
         timeout = httpx2.Timeout(None, connect=connect_timeout)
         options: dict[str, Any] = {
             "api_key": key,
@@ -126,13 +126,13 @@ class EndpointClient:
         """Send ``content`` as JSON.
 
         Raises:
-            NoAnswer: none came, or not all of it.
-            AddressRefused: the name of the host leads to a forbidden address.
+            NoAnswer: no answer arrived, or only a part of it.
+            AddressRefused: the host name resolves to a forbidden address.
         """
         return await self._ask(self._client.post(path, cast_to=httpx2.Response, body=content))
 
     async def get(self, path: str) -> Answer:
-        """Ask for ``path``. Raises as :meth:`post`."""
+        """Request ``path``. Raises as :meth:`post`."""
         return await self._ask(self._client.get(path, cast_to=httpx2.Response))
 
     async def _ask(self, response: Awaitable[httpx2.Response]) -> Answer:
@@ -144,8 +144,8 @@ class EndpointClient:
                 return _answer(error.response)
 
     async def stream(self, path: str, content: Mapping[str, Any]) -> EventStream | Answer:
-        """Send ``content`` as JSON; the answer once its head has come, or the refusal. How long it
-        may take is the caller's affair, who closes it. Raises as :meth:`post`."""
+        """Send ``content`` as JSON; the answer once its head has arrived, or the refusal. The
+        caller limits the time and closes the stream. Raises as :meth:`post`."""
         with _translated():
             try:
                 return EventStream(
@@ -153,7 +153,7 @@ class EndpointClient:
                         path,
                         cast_to=object,
                         body=content,
-                        # Without what the library does to events of its assistants.
+                        # Skip the library's handling of assistants' events.
                         options={"stream_mode": "events"},
                         stream=True,
                         stream_cls=AsyncStream[object],
@@ -174,13 +174,13 @@ class _Client(AsyncOpenAI):
         super().__init__(**options)
         json_both_ways = {"Accept": "application/json", "Content-Type": "application/json"}
         headers = httpx2.Headers({**json_both_ways, "User-Agent": "LabelHub"})
-        headers.update(default_headers)  # in whatever case its names are written
+        headers.update(default_headers)  # names in any case
         self._sent_headers = dict(headers)
 
     @property
     def default_headers(self) -> dict[str, Any]:
         """The library would add ``OPENAI_CUSTOM_HEADERS``, the organization and project of
-        ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID``, and what machine this is."""
+        ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID``, and data about this machine."""
         return self._sent_headers
 
     def _make_sse_decoder(self) -> SSEDecoder:
@@ -192,10 +192,10 @@ class _AzureClient(_Client, AsyncAzureOpenAI):
 
 
 class _Events(SSEDecoder):
-    """Server-sent events as endpoints write them, if not always by the standard."""
+    """Server-sent events, also of endpoints that deviate from the standard."""
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[ServerSentEvent]:
-        """The events in ``iterator``; the whole answer as one where an endpoint does not stream."""
+        """The events in ``iterator``; one with the whole answer if an endpoint does not stream."""
         begun = b""
         async for part in iterator:
             begun += part
@@ -216,23 +216,23 @@ class _Events(SSEDecoder):
         return super()._decode_lines(line.decode("utf-8", "replace").encode() for line in lines)
 
     def decode(self, line: str) -> ServerSentEvent | None:
-        """The event that ``line`` completes. Data that is JSON by itself does, since some endpoints
-        leave out the blank lines between events, or after the last one."""
+        """The event that ``line`` completes. Complete JSON ends an event, as some endpoints leave
+        out the blank lines between events, or after the last one."""
         event = super().decode(line.removeprefix("\ufeff"))
         complete = event is None and len(self._data) == 1 and _is_whole(self._data[0])
         return super().decode("") if complete else event
 
 
 class _Response(httpx2.Response):
-    """A response that is not read beyond the length of any completion."""
+    """A response that is read only up to the length of the longest completion."""
 
     async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
-        """The body as it comes in; all ways to read it lead here.
+        """The body as it arrives; every way to read it ends here.
 
         Raises:
             AnswerTooLong: it is longer than any completion.
         """
-        # Counted as well: the header may be wrong, missing, or the length before unpacking.
+        # Count too: the header may be wrong or missing, or give the compressed length.
         length, declared = 0, self.headers.get("content-length", "")
         if declared.isdigit() and int(declared) > LONGEST_ANSWER:
             raise AnswerTooLong("The answer is longer than any completion.")
@@ -244,7 +244,7 @@ class _Response(httpx2.Response):
 
 
 class _Transport(AiohttpTransport):
-    """Connections to the host of ``base_url``, by the proxy that the environment names for it."""
+    """Connections to the host of ``base_url``, through the environment's proxy for it."""
 
     def __init__(self, base_url: str) -> None:
         session = aiohttp.ClientSession(
@@ -252,15 +252,15 @@ class _Transport(AiohttpTransport):
             connector=aiohttp.TCPConnector(resolver=CheckedResolver(), limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
-        # The session checks certificates by the system's; the library would read its own for each
-        # client, so it is given a context that trusts nothing and is never used.
+        # The session checks certificates with the system's. The library would load its own for each
+        # client, so it gets a context that trusts nothing and is never used.
         unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         super().__init__(client=session, proxy=proxy_for(base_url), verify=unused)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request; the length of the response is limited."""
         if self.proxy is not None and request.url.scheme == "http":
-            request.headers.update(self.proxy.headers)  # aiohttp sends them to open a tunnel only
+            request.headers.update(self.proxy.headers)  # aiohttp sends these only to open a tunnel
         found = await super().handle_async_request(request)
         return _Response(
             found.status_code,
@@ -282,7 +282,7 @@ class CheckedResolver(aiohttp.ThreadedResolver):
 
         Raises:
             AddressRefused: one of them is forbidden.
-            OSError: there is none.
+            OSError: it has no address.
         """
         try:
             found = await super().resolve(host, port, family)
@@ -296,7 +296,7 @@ class CheckedResolver(aiohttp.ThreadedResolver):
 def proxy_for(base_url: str) -> httpx2.Proxy | None:
     """The proxy that the environment names for ``base_url``.
 
-    Looked up once: a look for every request would read files.
+    Found once, as it reads files.
     """
     url = urlsplit(base_url)
     found = getproxies().get(url.scheme) or getproxies().get("all")
@@ -305,7 +305,7 @@ def proxy_for(base_url: str) -> httpx2.Proxy | None:
     proxy = httpx2.URL(found if "://" in found else f"http://{found}")
     if not proxy.username:
         return httpx2.Proxy(proxy)
-    # The library would use a class of aiohttp that is deprecated.
+    # The library would use a deprecated class of aiohttp.
     basic = aiohttp.encode_basic_auth(proxy.username, proxy.password)
     bare = proxy.copy_with(username=None, password=None)
     return httpx2.Proxy(bare, headers={"Proxy-Authorization": basic})
@@ -321,8 +321,8 @@ def _translated() -> Iterator[None]:
 
 
 def cause_of(error: BaseException) -> tuple[Cause, int]:
-    """The cause of a missing answer, and the possible length of one that was written and never
-    read: models continue after a time-out, and a body begins when all of it is written."""
+    """The cause of a missing answer, and the possible length of an answer that was written but
+    not read: models continue after a time-out, and a body begins when all of it is written."""
     kinds = aiohttp.ClientError | TimeoutError
     first: BaseException | None = error
     while first is not None and not isinstance(first, kinds):

@@ -1,4 +1,4 @@
-"""One call of a debate on its way to a completion: what is asked, and how it is adapted."""
+"""The request of one call of a debate, adapted until it is completed."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Attempt, Call, Completion, Usage
 
 _ABOUT_THE_CAP = re.compile(r"max_(?:completion_)?tokens|(?:completion|output) tokens")
-#: So many blanks at the end of an answer mean that the model never completes its form.
+#: With so many blanks at its end, an answer would never complete its form.
 _BLANKS = 20
 _CONTEXT = re.compile(r"context (?:length|window|size)\D{1,20}(\d[\d,]{2,11})", re.IGNORECASE)
 _NUMBER = re.compile(r"\d[\d,]*")
@@ -43,22 +43,22 @@ class CallRecord:
     tried: Sequence[Attempt] = ()
 
     async def allow(self, cap: int) -> None:
-        """Before each request, whose answer may have ``cap`` tokens; may raise to stop it."""
+        """Called before each request, whose answer has ``cap`` tokens at most; may raise."""
 
     def spend(self, useless: Usage) -> None:
-        """An answer was useless, and costs tokens."""
+        """Called for a useless answer that cost tokens."""
 
     def fail(self, attempt: Attempt, unread: Usage) -> None:
-        """An attempt failed, and another may follow; a provider may charge for ``unread``, an
-        answer that never arrived."""
+        """Called after a failed attempt, which another may follow; ``unread``: tokens of an answer
+        that never arrived, for which a provider may charge."""
 
 
 class ChatRequest(RetriedRequest[Completion]):
-    """The state of one call while it is being asked. Use once.
+    """The state of one call until its completion. Use once.
 
-    A refused parameter is left out of the next request. After an answer that was cut off, the call
-    is asked again in another way: once as free text instead of a form (models can fill one with
-    blanks forever), or with a larger cap where thinking left no room for words. The cost of useless
+    The next request leaves out a refused parameter. After an answer that was cut off, another
+    request asks once for free text instead of a form (models can fill a form with blanks forever),
+    or has a larger cap if thinking left no room for words. The cost of useless
     answers is part of the completion's usage, or of ``data['usage']`` of the error.
     """
 
@@ -93,7 +93,7 @@ class ChatRequest(RetriedRequest[Completion]):
         )
 
     def _longest(self) -> int:
-        """The most tokens of the next answer, by what is known of the model now."""
+        """The maximum tokens of the next answer, by what is known about the model now."""
         longest = output_cap(self._spec, self._call)
         if self._spec.context_tokens:
             left = self._spec.context_tokens - self._tokens_in
@@ -103,7 +103,7 @@ class ChatRequest(RetriedRequest[Completion]):
     async def _send(self) -> tuple[Completion | Failure, float]:
         while True:
             self._cap = self._longest()
-            # Before the lock, whose waiters may hold the budget that this waits for.
+            # Before the lock: calls that wait for it may hold the budget that this call waits for.
             await self._record.allow(self._cap)
             async with self._line.thinking.first(self._spec):
                 if self._longest() > self._cap:
@@ -125,7 +125,7 @@ class ChatRequest(RetriedRequest[Completion]):
         found = more_room(self._spec, answer, self._cap)
         found = found or self._line.thinking.less_room(self._spec)
         if self._most and not self._spec.context_tokens:
-            # This much fitted, and twice as much did not.
+            # This cap was accepted, and twice as much was not.
             fitted = answer.usage.tokens_in + self._cap
             self._line.learn_soon(self._spec, Capability("context_tokens", fitted))
         if found is not None:
@@ -149,22 +149,22 @@ class ChatRequest(RetriedRequest[Completion]):
         )
 
     def _cut_off(self, answer: Completion) -> bool:
-        """Whether to ask again, in a way that leaves room for an answer."""
+        """Whether to ask again, with room for an answer."""
         if answer.finish_reason != "length":
             return False
         formed = "response_format" in self._request
         if is_only_thinking(answer):
-            # Without a sign of thinking, the form itself may be what it cannot complete.
+            # Without a sign of thinking, the model may be unable to complete the form.
             self._plain = self._plain or (formed and not thinking_tokens_of(answer))
             return self._longest() > self._cap
-        # Words that were cut off need more room from the caller; blanks never end.
+        # For more words the caller must allow more tokens; blanks never end.
         again = formed and not self._plain and not answer.text[-_BLANKS:].strip()
         self._plain = self._plain or again
         return again
 
     def _count_waste(self, failure: Failure) -> None:
-        """The tokens of an unreadable answer are estimated. An answer that never arrived is not
-        counted, but may be charged."""
+        """Count the estimated tokens of an unreadable answer. An answer that never arrived is not
+        counted, but the provider may charge for it."""
         if failure.paid and not failure.unread:
             self._waste(Usage(self._tokens_in, min(failure.length // 3, self._cap), estimated=True))
         unread = Usage(self._tokens_in, self._cap) if failure.unread else Usage()
@@ -206,16 +206,16 @@ class ChatRequest(RetriedRequest[Completion]):
         if capability.field == "structured" and not self._trial.teaches(failure, self._request):
             self._trial.structured = capability.value
             return self._build() != self._request
-        # Calls in flight together are all refused: the first one learns for the others.
+        # The endpoint refuses all concurrent calls: the first one learns for the others.
         if self._build() == self._request:
             await self._line.learn(self._spec, capability)
         return self._build() != self._request
 
     async def _ask_for_less(self, verdict: Verdict, failure: Failure) -> bool:
-        """Reduce the room for thinking where the endpoint refuses it; True to ask again.
+        """Reduce the room for thinking if the endpoint refuses it; True to ask again.
 
-        A cap that it never accepts is learnt. Where text and answer together are too long, this
-        call asks for less, and the size of the context is learnt for the others.
+        A cap that it never accepts is learnt. If input and answer together are too long, this
+        call asks for less, and the context size is learnt for the others.
         """
         asked = self._asked
         if self._cap <= asked:
@@ -248,7 +248,7 @@ class ChatRequest(RetriedRequest[Completion]):
         return self._longest() < self._cap
 
     async def _learn_limit(self, verdict: Verdict, failure: Failure) -> None:
-        """Learn the endpoint's limit where it refuses even the room for words, so that later calls
+        """Learn the endpoint's limit if it refuses even the room for words, so that later calls
         do not exceed it."""
         numbers = [_parse_count(digits) for digits in _NUMBER.findall(failure.message)]
         less = max([number for number in numbers if number < self._cap], default=0)
@@ -272,10 +272,10 @@ def demands_less(form: str, other: str) -> bool:
 
 
 class FormTrial:
-    """Chooses a simpler form of answer for one call, where the usual one is refused.
+    """Chooses a simpler form of answer for one call if the usual one is refused.
 
-    HTTP 500 may be about the form: llama.cpp answers so to a schema that it cannot use, and any
-    server to an error of its own. So a simpler form is tried where the refusal names the form, or
+    HTTP 500 may be about the form: llama.cpp sends it for a schema that it cannot use, and any
+    server for an error of its own. So a simpler form is tried if the refusal names the form, or
     comes twice in a row. If the model answers in that form, it is learnt, unless the refusal did
     not name the form and the model has used it before. A refusal because of one item's own options
     teaches nothing about other items.
@@ -286,7 +286,7 @@ class FormTrial:
     """
 
     def __init__(self, call: Call, kept: set[str]) -> None:
-        #: The form to ask for in place of the usual one; None for that.
+        #: The form to ask for instead of the usual one; None: the usual one.
         self.structured: str | None = None
         self._kept = kept
         self._own = call.schema.offered(call.options) != call.schema.offered(())
@@ -317,7 +317,7 @@ class FormTrial:
         named = names_form(answer)
         if (named or form not in self._kept) and self.teaches(answer, request):
             self._refusal = self._refusal or answer.message or "HTTP 500"
-            # Another call may yet be answered in it.
+            # Another call may still get an answer in this form.
             self._unnamed = None if named else form
         if self.structured or self._in_a_row > 1 or named:
             self.structured = less_structured(request)

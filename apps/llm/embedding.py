@@ -21,7 +21,7 @@ BATCH = 128
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """One vector for each text, all of one length, and what they cost in tokens."""
+    """One vector for each text, all of one length, and their tokens."""
 
     vectors: list[list[float]]
     usage: Usage
@@ -45,14 +45,14 @@ class EmbeddingRequest(RetriedRequest[Embedded]):
         return replace(answer, usage=add_usage(self._spent, answer.usage))
 
     def _count_waste(self, failure: Failure) -> None:
-        """Texts cost tokens even where the answer cannot be read."""
+        """Texts cost tokens even if the answer cannot be read."""
         if failure.paid:
             self._spent = add_usage(self._spent, Usage(self._tokens, estimated=True))
 
 
 def build_embedding(spec: ModelSpec, texts: Sequence[str]) -> dict[str, Any]:
-    """The JSON body that asks for the vectors of ``texts``."""
-    # Endpoints refuse an empty text; a blank is as good.
+    """The JSON body of the request for the vectors of ``texts``."""
+    # Endpoints refuse an empty text, so send a blank.
     sendable = [clean(text) or " " for text in texts]
     return {
         "model": spec.name,
@@ -76,7 +76,7 @@ def read_embeddings(body: bytes, request: Mapping[str, Any]) -> Embedded:
         raise Malformed("the answer is not a list of embeddings") from None
     texts = request["input"]
     if [row["index"] for row in rows] != list(range(len(texts))):
-        raise Malformed(f"the answer has not one embedding for each of {len(texts)} texts")
+        raise Malformed(f"the answer does not have one embedding for each of {len(texts)} texts")
     if not vectors[0] or len({len(vector) for vector in vectors}) > 1:
         raise Malformed("the embeddings are not all of one length")
     counted = token_count(data.get("usage"), "prompt_tokens")

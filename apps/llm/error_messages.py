@@ -19,7 +19,9 @@ from labelhub.core.llm.errors import (
 )
 
 #: What to do about an endpoint that does not answer in time.
-TIME_OUT_ADVICE = "Start fewer calls at once or raise the time-out, both under Model providers"
+TIME_OUT_ADVICE = (
+    "Lower the number of concurrent calls or raise the time-out, both under Model providers"
+)
 
 
 def place_of(provider: Provider) -> str:
@@ -31,7 +33,7 @@ def missing_key(provider: Provider) -> WrongKey:
     """The variable that should hold the key is empty."""
     return WrongKey(
         f"No key for {place_of(provider)}: the environment variable {provider.api_key_env} is not "
-        "set. Set it where the server and the workers start, and start them again."
+        "set. Set it for the server and the workers, and restart them."
     )
 
 
@@ -48,17 +50,17 @@ def unusable_key(provider: Provider) -> WrongKey:
     """The variable holds something that cannot be sent as a key."""
     return WrongKey(
         f"The key for {place_of(provider)} in {provider.api_key_env} contains characters that "
-        "cannot be sent; copy it again."
+        "cannot be sent: copy it again."
     )
 
 
 def forbidden_address(refused: AddressRefused, provider: Provider) -> ModelUnreachable:
-    """The provider's name leads to an address that the server never talks to."""
+    """The provider's host name resolves to a forbidden address."""
     return ModelUnreachable(f"No connection to {place_of(provider)}. {refused.message}")
 
 
 def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: float) -> ModelError:
-    """The error for a failure after which nothing more is tried."""
+    """The error for a failure that ends all attempts."""
     provider, quoted = place_of(spec.provider), _quoted(failure.message)
     if verdict is Verdict.KEY:
         source = spec.provider.api_key_env or "none is configured for this provider"
@@ -77,7 +79,8 @@ def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: flo
     if verdict is Verdict.TOO_LONG:
         return ContextTooLong(f"Too long for model '{spec.name}' of {provider}.{quoted}")
     return RequestRejected(
-        f"Request refused by {provider} with {failure.status}; it will not pass unchanged.{quoted}"
+        f"Request refused by {provider} with {failure.status}. The same request would fail again."
+        f"{quoted}"
     )
 
 
@@ -86,7 +89,7 @@ def quota_error(provider: Provider, resume_after: float | None, reason: str = ""
     words = (
         f"Try again in {_duration(resume_after)}."
         if resume_after
-        else "Raise the quota or pay the bill there, then resume."
+        else "Raise the quota or pay the provider's bill, then resume."
     )
     data: Mapping[str, Any] = {"resume_after": resume_after}
     return QuotaExhausted(f"Quota used up at {place_of(provider)}. {words}{reason}", data=data)
@@ -94,14 +97,14 @@ def quota_error(provider: Provider, resume_after: float | None, reason: str = ""
 
 def limited_too_long(provider: Provider, seconds: float) -> QuotaExhausted:
     """The provider has refused every call for ``seconds``, without saying until when."""
-    reason = f" It has answered nothing but 'too many requests' (429) for {_duration(seconds)}."
+    reason = f" Every response has been 'too many requests' (429) for {_duration(seconds)}."
     return quota_error(provider, HOURLY, reason)
 
 
 def limit_used_up(provider: Provider, error: UsedUp) -> QuotaExhausted:
-    """A limit of ours leaves no room for minutes."""
+    """A configured limit allows no calls for minutes."""
     return QuotaExhausted(
-        f"No room left at {place_of(provider)} ({error.what}). "
+        f"Limit used up at {place_of(provider)} ({error.what}). "
         f"Try again in {_duration(error.resume_after)}.",
         data={"resume_after": error.resume_after},
     )
@@ -109,11 +112,11 @@ def limit_used_up(provider: Provider, error: UsedUp) -> QuotaExhausted:
 
 def no_embeddings(spec: ModelSpec) -> RequestRejected:
     """The model makes no embeddings."""
-    return RequestRejected(f"Model '{spec.name}' makes no embeddings of texts.")
+    return RequestRejected(f"Model '{spec.name}' makes no embeddings.")
 
 
 def given_up(failure: Failure, provider: Provider, attempts: int) -> ModelError:
-    """One call failed in every attempt; others may pass."""
+    """One call failed in every attempt; other calls may succeed."""
     reason = _reason(failure, provider)
     if failure.timed_out:
         return ModelError(
@@ -133,11 +136,11 @@ def unreachable(failure: Failure, provider: Provider) -> ModelUnreachable:
         )
     if failure.timed_out:
         return ModelUnreachable(
-            f"Call after call timed out: {place_of(provider)}, {_reason(failure, provider)}. "
-            f"{TIME_OUT_ADVICE}, then resume."
+            f"Several calls in a row timed out: {place_of(provider)}, {_reason(failure, provider)}."
+            f" {TIME_OUT_ADVICE}, then resume."
         )
     return ModelUnreachable(
-        f"Call after call fails at {place_of(provider)}: {_reason(failure, provider)}. "
+        f"Several calls in a row failed at {place_of(provider)}: {_reason(failure, provider)}. "
         "Fix the endpoint, then resume."
     )
 
@@ -173,13 +176,13 @@ def _reason(failure: Failure, provider: Provider) -> str:
     if failure.cause is Cause.MALFORMED:
         return failure.message
     message = failure.message[:100]
-    # A proxy may send a page of HTML, which is no help.
+    # A proxy's HTML page does not help.
     quoted = f" ({message})" if message and not message.lstrip().startswith("<") else ""
     return f"status {failure.status}{quoted}"
 
 
 def _quoted(words: str) -> str:
-    return f" It said: {words[:300]}" if words else ""
+    return f" The endpoint's message: {words[:300]}" if words else ""
 
 
 def _duration(seconds: float) -> str:

@@ -11,7 +11,7 @@ MASK = "••••••"
 MOST_HEADERS = 20
 
 _NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-#: Set by the client. The key is not among headers: its variable is named instead.
+#: The client sets these. The provider names the variable of its key.
 _RESERVED_HEADERS = {
     "accept-encoding", "authorization", "connection", "content-encoding", "content-length",
     "content-type", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection",
@@ -28,7 +28,7 @@ def check_headers(raw: Any) -> dict[str, str]:
     """The headers in their stored form; none for an empty value.
 
     Raises:
-        InvalidInput: they are no object of texts, or one of them is reserved.
+        InvalidInput: they are not an object of texts, or one of them is reserved.
     """
     if not raw:
         return {}
@@ -41,7 +41,7 @@ def check_headers(raw: Any) -> dict[str, str]:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InvalidInput(f"headers: '{str(name)[:40]}' is not the name of a header.")
         if name.lower() in _RESERVED_HEADERS:
-            raise InvalidInput(f"headers: '{name}' is set by the server itself; leave it out.")
+            raise InvalidInput(f"headers: '{name}' is set by LabelHub: leave it out.")
         sendable = isinstance(value, str) and len(value) <= 2000 and value.isascii()
         if not (sendable and value.isprintable()):
             raise InvalidInput(
@@ -54,14 +54,14 @@ def check_extra_body(raw: Any) -> dict[str, Any]:
     """The body fields in their stored form; none for an empty value.
 
     Raises:
-        InvalidInput: they are no object, or one of them is reserved.
+        InvalidInput: they are not an object, or one of them is reserved.
     """
     if not raw:
         return {}
     if not isinstance(raw, Mapping):
         raise InvalidInput('extra_body: must be a JSON object such as {"top_k": 20}.')
     if taken := sorted(_RESERVED_FIELDS & set(raw)):
-        raise InvalidInput(f"extra_body: '{taken[0]}' is set by the server itself; leave it out.")
+        raise InvalidInput(f"extra_body: '{taken[0]}' is set by LabelHub: leave it out.")
     return dict(raw)
 
 

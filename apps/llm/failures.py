@@ -14,13 +14,13 @@ from labelhub.core.llm.buckets import ReportedLimit
 #: A longer wait than this is a quota, not a rate limit: the run pauses and frees its worker.
 LONGEST_WAIT = 300.0
 
-#: Longer waits are cut, seconds: some that endpoints send exceed any calendar.
+#: Seconds to which longer waits are cut: some endpoints send absurd ones.
 LONGEST_HINT = 31 * 86_400.0
 
-#: Longer answers are not read: no completion has so many bytes.
+#: Maximum bytes to read of an answer; no completion has so many.
 LONGEST_ANSWER = 32 * 1024 * 1024
 
-#: When to try again after a daily limit without a known renewal, seconds.
+#: Seconds until another try after a daily limit without a known renewal.
 HOURLY = 3600.0
 
 QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded"}
@@ -28,10 +28,10 @@ MODEL_CODES = {"model_not_found", "invalid_model", "unknown_model"}
 FILTER_CODES = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
 LENGTH_CODES = {"context_length_exceeded", "context_length", "exceed_context_size_error"}
 TRANSIENT = {408, 409, 425}
-#: Statuses of servers, or proxies in front of them, for an answer that took too long.
+#: Statuses by which servers and proxies report that an answer took too long.
 TOO_SLOW = {408, 504, 524}
 
-#: Words of a refusal of messages that are too long for the model.
+#: Phrases of refusals of messages that are too long for the model.
 TOO_LONG = re.compile(
     r"context (?:length|window|size)|maximum (?:context|input|prompt|sequence)"
     r"|too (?:large|long)|too many (?:input |prompt )?tokens|reduce the length",
@@ -78,8 +78,8 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A request without a completion; ``status`` is 0 without an answer, ``length`` the characters
-    that an unreadable or missing answer had, or may have had."""
+    """A request without a completion; ``status`` is 0 without an answer, ``length`` the known or
+    possible number of characters of an unreadable or missing answer."""
 
     cause: Cause
     status: int = 0
@@ -91,7 +91,7 @@ class Failure:
 
     @property
     def timed_out(self) -> bool:
-        """Whether no answer came in time."""
+        """Whether no answer arrived in time."""
         return self.cause is Cause.TIMED_OUT or self.status in TOO_SLOW
 
     @property
@@ -101,8 +101,8 @@ class Failure:
 
     @property
     def unread(self) -> bool:
-        """Whether an answer may have been written that never arrived: a provider may charge for it,
-        or not."""
+        """Whether the model may have written an answer that never arrived, for which the provider
+        may charge."""
         return self.paid and self.cause in (Cause.TIMED_OUT, Cause.BROKEN_OFF)
 
     @property
@@ -135,7 +135,7 @@ def read_error(
 
 
 def error_in(found: Any) -> Any:
-    """The error in an answer with status 200, in any place; None where there is none.
+    """The error in an answer with status 200, at any place; None if there is none.
 
     OpenRouter puts it into the choice, beside the text so far.
     """
@@ -229,7 +229,7 @@ def _judge_content(failure: Failure) -> Verdict:
 
 
 def resume_after(failure: Failure, *, now: float) -> float | None:
-    """Seconds until another try with a used-up quota; None when a person has to act."""
+    """Seconds until another try with a used-up quota; None if a person has to act."""
     hint = retry_after(failure.headers, now=now)
     if (hint or 0) <= LONGEST_WAIT and _used_up_today(failure, hint):
         return HOURLY
@@ -238,7 +238,7 @@ def resume_after(failure: Failure, *, now: float) -> float | None:
 
 def _used_up_today(failure: Failure, hint: float | None) -> bool:
     """Whether a daily quota is used up. A message with a short wait is about a quota that refills
-    steadily; where the code names the daily quota, the wait is that of the limit per minute."""
+    steadily. If the code names the daily quota, the wait is that of the limit per minute."""
     if failure.code in QUOTA_CODES:
         return False
     words = failure.code if hint is not None else f"{failure.code} {failure.message}"
@@ -246,7 +246,7 @@ def _used_up_today(failure: Failure, hint: float | None) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], *, now: float) -> float | None:
-    """Seconds to wait by the headers: milliseconds, seconds or an HTTP date; else None."""
+    """The seconds to wait in the headers (milliseconds, seconds or an HTTP date), or None."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         seconds = _parse_number(headers.get(name, ""), float, below=math.inf)
         if seconds is not None:

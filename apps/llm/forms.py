@@ -13,12 +13,12 @@ from labelhub.core.errors import InvalidInput
 
 
 class _Grouped:
-    """A form in two parts: basic fields, and those that few people need."""
+    """A form in two parts: basic fields, and fields that few people need."""
 
     BASIC: tuple[str, ...] = ()
 
     def basic(self) -> list[forms.BoundField]:
-        """The fields that are always seen."""
+        """The fields that are always visible."""
         return [field for field in self._bound() if field.name in self.BASIC]
 
     def more(self) -> list[forms.BoundField]:
@@ -46,8 +46,8 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
     base_url = forms.CharField(
         label="Base URL",
         max_length=500,
-        help_text="Where /chat/completions is found, such as http://127.0.0.1:8080/v1; of Azure, "
-        "https://RESOURCE.openai.azure.com.",
+        help_text="The address before /chat/completions, such as http://127.0.0.1:8080/v1; for "
+        "Azure, https://RESOURCE.openai.azure.com.",
     )
 
     class Meta:
@@ -71,9 +71,9 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         labels = {
             "api_version": "API version",
             "api_key_env": "Environment variable of the key",
-            "connect_timeout": "Time to connect",
-            "read_timeout": "Time to answer",
-            "max_concurrency": "Calls at once, at most",
+            "connect_timeout": "Connection time-out (seconds)",
+            "read_timeout": "Response time-out (seconds)",
+            "max_concurrency": "Maximum concurrent calls",
             "rpm": "Requests per minute",
             "tpm": "Tokens per minute",
             "rpd": "Requests per day",
@@ -81,17 +81,16 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
             "headers": "Extra headers",
         }
         help_texts = {
-            "api_version": "Only of Azure, such as 2024-10-21. Its models are named by their "
-            "deployments.",
+            "api_version": "For Azure only, such as 2024-10-21. Name models by their deployments.",
             "api_key_env": "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
             "one that LABELHUB_LLM_KEY_VARIABLES lists. Empty: the endpoint needs no key.",
-            "max_concurrency": "Fewer are sent while the endpoint reports too many requests.",
+            "max_concurrency": "LabelHub sends fewer while the endpoint reports too many requests.",
             "rpm": "Empty: the limit that the endpoint reports, if any.",
             "tpm": "Empty: the limit that the endpoint reports, if any.",
             "rpd": "Days end at midnight UTC; a run pauses until then. Empty: no limit.",
             "tpd": "The same for tokens, of input and output together.",
             "headers": "A JSON object of texts, sent with every request. Values are never shown "
-            "again; leave the dots to keep one. The key does not belong here.",
+            "again: leave the dots to keep one. Do not enter the key here.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -118,7 +117,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         return name
 
     def clean_base_url(self) -> str:
-        """An address the server may talk to."""
+        """An address that the server may connect to."""
         kept: str = _checked(check_base_url, self.cleaned_data["base_url"])
         return kept
 
@@ -166,23 +165,23 @@ class ModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic
             "context_tokens": "Context (tokens)",
             "max_output_tokens": "Longest answer (tokens)",
             "structured": "Structured answers",
-            "takes_temperature": "Takes a temperature",
+            "takes_temperature": "Accepts a temperature",
             "fixed_temperature": "Fixed temperature",
-            "logprobs": "Gives log-probabilities",
-            "takes_seed": "Takes a seed",
-            "takes_stop": "Takes stop texts",
+            "logprobs": "Returns log-probabilities",
+            "takes_seed": "Accepts a seed",
+            "takes_stop": "Accepts stop sequences",
             "reasoning_effort": "Reasoning effort",
             "max_tokens_param": "Parameter for the longest answer",
-            "system_role": "Role of instructions",
+            "system_role": "Message role of instructions",
             "extra_body": "Extra body fields",
         }
         help_texts = {
             "price_in": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
             "price_out": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
             "structured": "The form that the endpoint can enforce. Without it, answers of small "
-            "models are hard to read; the papers’ results are from free text.",
-            "takes_temperature": "Switched off automatically when the endpoint refuses.",
-            "reasoning_effort": "Empty: the value of the run, if any.",
+            "models are hard to read. The papers used free text.",
+            "takes_temperature": "Switched off automatically if the endpoint refuses it.",
+            "reasoning_effort": "Empty: the run's value, if any.",
         }
 
 

@@ -1,10 +1,10 @@
-"""The one door to every model.
+"""All calls to models go through here.
 
     async with Gateway.open(specs) as gateway:
         completion = await gateway.complete(spec, call)
 
-A gateway belongs to the event loop it was opened in and closes its connections at the end. Limits
-and retries are those of ``traffic`` and ``retry``.
+A gateway belongs to the event loop that opened it, and closes its connections at the end.
+``traffic`` has its limits, ``retry`` its retries.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from labelhub.core.llm.types import Call, Completion, Message
 
 
 class Gateway:
-    """Open lines to the providers of some models; make it with :meth:`open`."""
+    """Open lines to the providers of some models; create it with :meth:`open`."""
 
     def __init__(self, patience: Patience, memory: Memory) -> None:
         self._patience, self._memory = patience, memory
@@ -48,7 +48,7 @@ class Gateway:
 
         Raises:
             WrongKey: a provider's key is missing from the environment.
-            AddressRefused: a base URL leads to a metadata or link-local address.
+            AddressRefused: a base URL resolves to a metadata or link-local address.
         """
         gateway = cls(patience or Patience(), memory or Memory())
         async with AsyncExitStack() as stack:
@@ -59,15 +59,15 @@ class Gateway:
     async def complete(
         self, spec: ModelSpec, call: Call, record: CallRecord | None = None
     ) -> Completion:
-        """Ask ``spec`` the ``call``, waiting and retrying as the provider's state demands.
+        """Send ``call`` to ``spec``, waiting and retrying as the provider's state requires.
 
         ``record`` gets each useless answer and each failed attempt.
 
         Raises:
-            ModelError: or one of its kinds; ``data['attempts']`` says what was tried.
+            ModelError: or a subclass; ``data['attempts']`` lists the attempts.
         """
         if spec.offline:
-            # Its word list is read on first use: most gateways never need it.
+            # Imported on first use, as it reads a word list that most gateways do not need.
             self._offline = self._offline or OfflineModel()
             return await self._offline.complete(call)
         line = self._lines[spec.provider.pk]
@@ -85,11 +85,11 @@ class Gateway:
     ) -> AsyncGenerator[str, None]:
         """The answer of ``spec`` to ``messages`` piece by piece; close it to stop early.
 
-        Retried like any other call until its first text, never after it. ``tell`` is called once
-        with the tokens used, also after an error.
+        Retried like any other call before its first text, never after it. ``tell`` is called once
+        with the used tokens, also after an error.
 
         Raises:
-            ModelError: or one of its kinds, possibly after some text.
+            ModelError: or a subclass, possibly after some text.
         """
         if spec.offline:
             return offline_deltas(messages, params or {}, tell)
@@ -103,7 +103,7 @@ class Gateway:
         """One vector for each of ``texts``, in their order, through the same limits and retries.
 
         Raises:
-            ModelError: or one of its kinds.
+            ModelError: or a subclass.
         """
         if spec.offline:
             raise error_messages.no_embeddings(spec)
@@ -115,7 +115,7 @@ class Gateway:
         return join_batches(parts)
 
     def in_flight(self) -> int:
-        """How many requests are being answered at the moment."""
+        """The number of requests in flight."""
         return sum(line.traffic.limiter.in_flight for line in self._lines.values())
 
     def hold(self) -> None:
@@ -124,11 +124,11 @@ class Gateway:
             line.traffic.limiter.hold()
 
     def limit_of(self, provider: Provider) -> int:
-        """How many calls may be in flight to ``provider`` at the moment."""
+        """The current maximum of concurrent calls to ``provider``."""
         return self._lines[provider.pk].traffic.limiter.limit
 
     def state_of(self, provider: Provider) -> LineState:
-        """The state of the line to ``provider``, and the limit of its speed."""
+        """The state of the line to ``provider``, and what limits its speed."""
         line = self._lines[provider.pk]
         return line.traffic.state(breaker_open=line.breaker.open)
 
@@ -141,7 +141,7 @@ class Gateway:
             return
         key = provider_key(provider)
         await asyncio.to_thread(check_resolved, provider.base_url)
-        # About a second of imports, once: the event loop answers others meanwhile.
+        # The imports take about a second, so do them in a thread.
         await asyncio.to_thread(import_module, "apps.llm.client")
         line = HttpLine(provider, key, self._patience, self._memory)
         stack.push_async_callback(line.close)

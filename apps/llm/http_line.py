@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
 
 class Counted(Protocol):
-    """An answer with its usage of tokens."""
+    """An answer with its tokens."""
 
     @property
     def usage(self) -> Usage:
-        """The usage of this answer."""
+        """The tokens of this answer."""
 
 
 T = TypeVar("T", bound=Counted)
@@ -53,9 +53,9 @@ R = TypeVar("R")
 
 logger = logging.getLogger(__name__)
 
-#: Sent to endpoints that need no key: the client insists on one.
+#: Sent to endpoints without a key, as the client requires one.
 NO_KEY = "none"
-#: A header's value of this length may be a secret, and is kept out of messages.
+#: Header values of this length or more may be secrets, and are removed from messages.
 SECRET_LENGTH = 8
 
 
@@ -91,19 +91,19 @@ class HttpLine:
             self.traffic.buckets.begin_day(*await self._memory.used_today(self.provider))
 
     async def close(self) -> None:
-        """Close all connections and keep the limits that were found."""
+        """Close all connections and store the learnt limits."""
         await self._client.close()
         await asyncio.gather(*self._keeping)
         self.traffic.close()
         await remember(self._memory, self.provider, self.traffic)
 
     def forms_kept(self, spec: ModelSpec) -> set[str]:
-        """The forms that ``spec`` has answered in, to be added to."""
+        """The forms in which ``spec`` has answered; callers add to them."""
         return self.traffic.forms.setdefault(spec.name, set())
 
     def learn_soon(self, spec: ModelSpec, capability: Capability) -> None:
-        """Keep a capability on the object now, and in the database later: a call that is cancelled
-        while it waits for the database would lose an answer that is paid for."""
+        """Store a capability on the object now, and in the database later: a call that is cancelled
+        while it waits for the database would lose a paid answer."""
         setattr(spec, capability.field, capability.value)
         task = asyncio.create_task(self._keep(spec, capability))
         self._keeping.add(task)
@@ -117,7 +117,7 @@ class HttpLine:
                 # Another process may have learnt more.
                 setattr(spec, capability.field, getattr(kept, capability.field))
         except Exception:
-            logger.exception("Model %s: what was learnt could not be kept", spec.name)
+            logger.exception("Model %s: a capability could not be stored", spec.name)
 
     async def send(
         self,
@@ -126,11 +126,11 @@ class HttpLine:
         read: Callable[[bytes, Mapping[str, Any]], T],
         tokens: int,
     ) -> tuple[T | Failure, float]:
-        """Send one request of about ``tokens`` to ``path`` when there is room; the result of
-        ``read``, and the seconds that it took.
+        """Send one request of about ``tokens`` to ``path`` when the limits allow; the result of
+        ``read``, and its seconds.
 
         Raises:
-            QuotaExhausted: a limit of ours leaves no room for minutes.
+            QuotaExhausted: a configured limit allows no calls for minutes.
             ModelError: the breaker is open.
         """
 
@@ -140,7 +140,7 @@ class HttpLine:
 
         try:
             async with self.traffic.passage(tokens) as passage:
-                self.breaker.check()  # it may have opened while this call waited
+                self.breaker.check()  # the breaker may have opened while this call waited
                 started = time.perf_counter()
                 answer = await self.exchange(ask)
                 seconds = time.perf_counter() - started
@@ -156,7 +156,7 @@ class HttpLine:
             raise error_messages.limit_used_up(self.provider, error) from None
 
     async def stream(self, request: dict[str, Any]) -> "EventStream | Failure":
-        """Send one request for a stream; the answer once its head has come."""
+        """Send one request for a stream; the answer once its head has arrived."""
         answer = await self._client.stream("/chat/completions", request)
         if isinstance(answer, Answer):
             return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
@@ -172,7 +172,7 @@ class HttpLine:
         return await self.exchange(ask)
 
     def _read(self, answer: Answer, read: Callable[[bytes], R]) -> R | Failure:
-        """The result of ``read`` for an answer, or the failure that it is."""
+        """The result of ``read`` for an answer, or a failure."""
         if not answer.ok:
             return read_refusal(answer.status, answer.body, answer.headers, self.redacted)
         self.traffic.follow(answer.headers)
@@ -188,7 +188,7 @@ class HttpLine:
         """The result of ``ask``, or a failure for its exception.
 
         Raises:
-            ModelUnreachable: the provider's name leads to a forbidden address.
+            ModelUnreachable: the provider's host name resolves to a forbidden address.
         """
         try:
             return await ask()
@@ -211,7 +211,7 @@ def provider_key(provider: Provider) -> str:
     """The key of ``provider`` from the environment.
 
     Raises:
-        WrongKey: the variable is not set, not one for keys, or holds what no header can carry.
+        WrongKey: the variable is not set, is not for keys, or has a value that no header can carry.
     """
     if not provider.api_key_env:
         return NO_KEY

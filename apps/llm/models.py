@@ -1,4 +1,4 @@
-"""Providers, models and prompts. Keys are named here, never stored."""
+"""Providers, models and prompts. A provider names the variable of its key; keys are not stored."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -70,10 +70,10 @@ class Provider(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """What fields alone cannot check.
+        """Check what depends on several fields.
 
         Raises:
-            ValidationError: a header is none that may be sent, or Azure lacks its version.
+            ValidationError: a header is not allowed, or Azure's version is missing.
         """
         if self.kind == self.Kind.AZURE and not self.api_version:
             raise ValidationError({"api_version": "Azure needs one, such as 2024-10-21."})
@@ -204,16 +204,16 @@ class ModelSpec(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """What fields alone cannot check.
+        """Check what depends on several fields.
 
         Raises:
-            ValidationError: the extra body is none that may be sent.
+            ValidationError: the extra body is not allowed.
         """
         self.extra_body = _checked("extra_body", check_extra_body, self.extra_body)
 
     @property
     def prices(self) -> Mapping[str, Any]:
-        """The four prices, as ``cost_nanousd`` takes them. Embeddings have no output to pay for."""
+        """The four prices for ``cost_nanousd``. Embeddings have no output to pay."""
         unpaid = 0 if self.purpose == self.Purpose.EMBEDDING else None
         return {
             "price_in": self.price_in,
@@ -224,12 +224,12 @@ class ModelSpec(models.Model):
 
     @property
     def prices_known(self) -> bool:
-        """Whether a budget can be kept; 0 is a price."""
+        """Whether the prices for a budget are known; 0 is a price."""
         return self.prices["price_in"] is not None and self.prices["price_out"] is not None
 
     @property
     def free(self) -> bool:
-        """Whether it is known to cost nothing."""
+        """Whether it is known to be free."""
         return self.prices_known and not any(self.prices.values())
 
     @property
@@ -241,7 +241,7 @@ class ModelSpec(models.Model):
 
     @property
     def answers_in_json(self) -> bool:
-        """Whether it is asked for JSON wherever a prompt has a form for it."""
+        """Whether calls ask for JSON if their prompt has a form for it."""
         return self.structured != self.Structured.NONE and not self.offline
 
     @property

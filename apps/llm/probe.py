@@ -15,7 +15,7 @@ from labelhub.core.schema import schema_from_names
 
 #: Seconds for the whole check, as a page waits for it.
 BOUND = 10.0
-#: Answers of endpoints that can chat but keep no list of models.
+#: Statuses of endpoints that can chat but do not list models.
 NO_LIST = (404, 405, 501)
 
 
@@ -31,11 +31,13 @@ class ProviderCheck:
 def check_provider(provider: Provider) -> ProviderCheck:
     """Check whether ``provider`` answers and accepts the key, within 10 seconds.
 
-    Asks for the list of models; where there is none, sends one tiny call to the first configured
+    Asks for the list of models; without one, sends one tiny call to the first configured
     model. Do not call it in an event loop.
     """
     if provider.kind == Provider.Kind.OFFLINE:
-        return ProviderCheck(ok=True, words="Built in; always there. It is not a language model.")
+        return ProviderCheck(
+            ok=True, words="Built in and always available. It is not a language model."
+        )
     model = provider.models.first()
     if model is not None:
         model.provider = provider
@@ -77,17 +79,17 @@ def _with_short_timeouts(provider: Provider) -> Provider:
 def _words(failure: Failure, provider: Provider) -> str:
     place = error_messages.place_of(provider)
     if failure.cause is Cause.NO_CONNECTION:
-        return f"No connection to {place}. Is it running, and is the base URL right?"
+        return f"No connection to {place}. Check that it runs and that the base URL is right."
     if failure.cause is Cause.TIMED_OUT:
         return _no_answer(provider)
     if failure.status in (401, 403):
         named = provider.api_key_env or "none is configured"
-        return f"Wrong key: {place} refuses it with {failure.status} (key: {named})."
+        return f"Wrong key: {place} refuses it with status {failure.status} (key: {named})."
     if failure.status == 404:
-        return f"A server answers at {place}, but has no models: does the base URL lack '/v1'?"
+        return f"A server answers at {place}, but has no models. The base URL may lack '/v1'."
     if failure.status == 429:
         return (
-            f"Reachable, but {place} refuses for now: too many requests, or the quota is used up."
+            f"Reachable, but {place} refuses calls now: too many requests, or the quota is used up."
         )
     return f"Not usable: {place} answers {failure.note or failure.status}."
 

@@ -1,4 +1,4 @@
-"""Retries a request: send, wait where the endpoint asks for it, try again, or give up.
+"""Retry a request: send, wait if the endpoint asks for it, try again, or give up.
 
 Nothing here opens a connection: an :class:`~apps.llm.http_line.HttpLine` does.
 """
@@ -23,7 +23,7 @@ T = TypeVar("T")
 #: Verdicts that hold for all calls.
 _FOR_ALL = (Verdict.KEY, Verdict.MODEL, Verdict.QUOTA)
 
-#: The longest time between two refusals in a row, seconds: longer than any wait.
+#: Maximum seconds between two refusals in a row; longer than any wait.
 LONGEST_GAP = 2 * LONGEST_WAIT
 
 
@@ -52,8 +52,8 @@ class Patience:
 
 @dataclass(slots=True)
 class Limited:
-    """When the current series of "too many requests" answers of an endpoint began, and its last
-    one, in Unix seconds. A series can outlast a process.
+    """Start and latest answer of the current series of "too many requests" from an endpoint, in
+    Unix seconds. A series can outlast a process.
     """
 
     since: float = 0.0
@@ -62,11 +62,11 @@ class Limited:
 
     @property
     def kept(self) -> dict[str, float]:
-        """The state for other processes; empty where there was an answer."""
+        """The state for other processes; empty after an answer."""
         return {"since": self.since, "last": self.last} if self.last else {}
 
     def take_up(self, kept: Mapping[str, float]) -> None:
-        """Continue from the stored state, unless this process has had an answer since then."""
+        """Continue from the stored state, unless this process has received an answer since."""
         last = kept.get("last", 0.0)
         if not last or last > self._answered:
             self.since, self.last = kept.get("since", 0.0), last
@@ -87,7 +87,7 @@ class Limited:
 
 class Breaker:
     """Stops all calls to a provider after several in a row were given up, or one was refused for a
-    reason that holds for all.
+    reason that applies to all.
 
     It never closes again: a resumed run opens a new line, with a new breaker.
     """
@@ -104,7 +104,7 @@ class Breaker:
         return self._reason is not None
 
     def check(self) -> None:
-        """Raise what opened the breaker, if it is open."""
+        """Raise the error that opened the breaker, if it is open."""
         if self._reason is not None:
             raise type(self._reason)(self._reason.message, data=dict(self._reason.data))
 
@@ -121,7 +121,7 @@ class Breaker:
         return self._reason or error
 
     def refused(self, error: ModelError) -> None:
-        """No call can be answered: the key, the model or the quota is the reason."""
+        """Open for a reason that no call can avoid: the key, the model or the quota."""
         self._reason = self._reason or error
 
 
@@ -129,10 +129,10 @@ class RetriedRequest(ABC, Generic[T]):
     """One request with its retries. Use once.
 
     Args:
-        spec: the model that is asked.
+        spec: the model.
         breaker: that of its line.
         patience: the limits of retries.
-        tried: earlier failed attempts, for example of another process; they count.
+        tried: earlier failed attempts, for example of another process, which count too.
     """
 
     def __init__(
@@ -151,14 +151,14 @@ class RetriedRequest(ABC, Generic[T]):
 
     @abstractmethod
     async def _send(self) -> tuple[T | Failure, float]:
-        """One attempt; the answer and the seconds it took."""
+        """One attempt; the answer and its seconds."""
 
     def _accept_answer(self, answer: T) -> T | None:
         """The result for ``answer``; None to ask again."""
         return answer
 
     def _count_waste(self, failure: Failure) -> None:
-        """Count the cost of a failure after which another try may follow."""
+        """Count the cost of a failure, which another try may follow."""
 
     async def _adapt_request(self, verdict: Verdict, failure: Failure) -> T | bool:
         """Handle a failure that a retry cannot fix: an answer, True to ask again, or False."""
@@ -168,7 +168,7 @@ class RetriedRequest(ABC, Generic[T]):
         """Ask until there is an answer.
 
         Raises:
-            ModelError: or one of its kinds; ``data['attempts']`` has the attempts, and
+            ModelError: or a subclass; ``data['attempts']`` has the attempts, and
                 ``data['usage']`` the tokens of useless answers.
         """
         try:
@@ -214,13 +214,13 @@ class RetriedRequest(ABC, Generic[T]):
         return None if isinstance(done, bool) else done
 
     async def _wait_for_room(self, failure: Failure, now: float) -> None:
-        """Wait for a rate limit, which costs no attempts; the hint is for this call only."""
+        """Wait for a rate limit, which costs no attempt; the hint applies to this call only."""
         self._limited += 1
         hint = retry_after(failure.headers, now=now)
         if hint is None:
             seconds = self._patience.backoff(self._limited)
         else:
-            # An endpoint that says 0 and goes on refusing must not be asked in a tight loop.
+            # Do not call an endpoint that says 0 but keeps refusing in a tight loop.
             floor = min(1.0, 0.02 * 2.0 ** min(self._limited, 10))
             seconds = max(hint, floor) * self._patience.jitter()
         if self._waited + seconds > self._patience.total_wait:
@@ -230,7 +230,7 @@ class RetriedRequest(ABC, Generic[T]):
         await self._patience.sleep(seconds)
 
     def _heed_limit(self, now: float) -> None:
-        """Give up where all calls to the endpoint together have waited too long."""
+        """Give up if all calls to the endpoint together have waited too long."""
         if not self._patience.for_all:
             return
         limited = self._breaker.limited
@@ -248,5 +248,5 @@ class RetriedRequest(ABC, Generic[T]):
                 error_messages.unreachable(failure, provider),
                 at_once=failure.cause is Cause.NO_CONNECTION,
             )
-        self._breaker.check()  # it may have opened over this very failure
+        self._breaker.check()  # this failure may have opened the breaker
         await self._patience.sleep(self._patience.backoff(self._failed))

@@ -1,4 +1,4 @@
-"""Finds models and providers."""
+"""Find models and providers."""
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -35,7 +35,7 @@ def embedding_models() -> QuerySet[ModelSpec]:
 
 
 def all_models() -> QuerySet[ModelSpec]:
-    """All models with their providers, whatever they are for, by provider and name."""
+    """All models of any purpose with their providers, by provider and name."""
     return ModelSpec.objects.select_related("provider")
 
 
@@ -63,12 +63,12 @@ def find_model(name: str, among: QuerySet[ModelSpec] | None = None) -> ModelSpec
         raise UnknownModelName(f"No model '{name}' here. Known: {', '.join(known) or 'none yet'}.")
     if len(found) > 1:
         choice = ", ".join(f"{model.provider.name}/{model.name}" for model in found)
-        raise AmbiguousModelName(f"Several models are called '{name}'; say which: {choice}.")
+        raise AmbiguousModelName(f"Several models are called '{name}': choose one of {choice}.")
     return found[0]
 
 
 def default_model() -> ModelSpec:
-    """The first model of LABELHUB_LLM_MODEL where that is set up, otherwise the offline model.
+    """The first model of LABELHUB_LLM_MODEL if it is set up, otherwise the offline model.
 
     Raises:
         UnknownModelName: not even the offline model was set up (``services.ensure_builtin``).

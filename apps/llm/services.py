@@ -24,7 +24,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)
 
-#: How much of what was learnt about a model is kept.
+#: Stored lessons about a model.
 MOST_LESSONS = 20
 SEEDED_KEY = "LABELHUB_LLM_API_KEY"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -125,7 +125,7 @@ def save_provider(provider: Provider) -> Provider:
         Conflict: the built-in provider is not edited.
     """
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict("The offline model is built in and has nothing to set.")
+        raise Conflict("The offline model is built in and has no settings.")
     provider.base_url = check_base_url(provider.base_url)
     check_key_name(provider.api_key_env)
     if "/" in provider.name:
@@ -147,7 +147,7 @@ def save_model(model: ModelSpec) -> ModelSpec:
         Conflict: the built-in model is not edited.
     """
     if model.offline:
-        raise Conflict("The offline model is built in and has nothing to set.")
+        raise Conflict("The offline model is built in and has no settings.")
     check_model(model)
     before = ModelSpec.objects.filter(pk=model.pk).first()
     if before is None or before.prices != model.prices:
@@ -167,20 +167,21 @@ def any_price(model: ModelSpec) -> bool:
 
 
 def check_key_name(name: str) -> None:
-    """Refuse what is not the name of a variable that holds a provider's key.
+    """Refuse names of variables that may not hold a provider's key.
 
     Raises:
-        InvalidInput: it looks like a key itself, or is not among the variables set aside for keys:
-            the environment holds other secrets, and a provider is sent what its variable holds.
+        InvalidInput: it looks like a key itself, or is not a variable for keys. The environment
+            holds other secrets, and LabelHub sends the variable's value to the provider.
     """
     if name and not _VARIABLE.fullmatch(name):
         raise InvalidInput(
-            "Key: enter the NAME of an environment variable (letters, digits and _), never the key."
+            "Key: enter the NAME of an environment variable (letters, digits and _), not the "
+            "key itself."
         )
     if name and not may_hold_a_key(name):
         raise InvalidInput(
             f"Key: {name} is not a variable for keys. Take one that begins with {_BEGINS} or ends "
-            f"with {_ENDS}, or have the operator of the server list it in "
+            f"with {_ENDS}, or ask the operator of the server to list it in "
             "LABELHUB_LLM_KEY_VARIABLES."
         )
 
@@ -214,7 +215,7 @@ def learn_capability(spec: ModelSpec, capability: Capability) -> None:
         kept = ModelSpec.objects.select_for_update().filter(pk=spec.pk).first()
         if kept is None:
             return
-        # Of room for thinking the most counts, as another process may not know it yet. Only a call
+        # The largest room for thinking counts, as another process may not know it yet. Only a call
         # that knew the stored value may lower it.
         value, known = capability.value, kept.thinking_tokens
         if capability.field == "thinking_tokens" and known not in (None, capability.down_from):
@@ -239,7 +240,7 @@ def _with_lesson(kept: ModelSpec, capability: Capability) -> list[Any]:
         "at": timezone.now().isoformat(timespec="seconds"),
     }
     others = [known for known in kept.learnt if known["field"] != capability.field]
-    # A model that does not think is not worth a lesson.
+    # Do not list that a model does not think.
     worth_showing = capability.value != 0 or capability.field != "thinking_tokens"
     return [*others, lesson][-MOST_LESSONS:] if worth_showing else others
 
@@ -260,7 +261,7 @@ def _set_back(model: ModelSpec, fields: set[str]) -> None:
         if lesson["field"] in fields:
             setattr(model, lesson["field"], lesson["was"])
     model.learnt = []
-    # These are never set by hand, but learnt again.
+    # Nobody sets these by hand; they are learnt again.
     model.thinking_tokens = model.output_limit = None
 
 

@@ -1,7 +1,7 @@
 """Gateways that stay open between single calls, such as those of authors' messages.
 
-A run opens a gateway, asks thousands of calls and closes it. A server that asks a few calls a
-second for days needs neither a new connection for each, nor one that outlives a change of the
+A run opens a gateway, makes thousands of calls and closes it. A server that makes a few calls a
+second for days should neither open a connection for each, nor keep one after a change of the
 provider.
 """
 
@@ -32,8 +32,8 @@ _Key: TypeAlias = tuple[Any, ...]
 
 @dataclass(eq=False, slots=True)
 class _Shared:
-    """One gateway. ``given_up`` is when its breaker was first seen open, which never closes again;
-    a ``replaced`` one is closed by its last user."""
+    """One gateway. ``given_up`` is the time when its breaker, which never closes, was first seen
+    open. The last user of a ``replaced`` gateway closes it."""
 
     provider: Provider
     stack: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -64,17 +64,17 @@ class _Shared:
 
 
 _gateways: dict[asyncio.AbstractEventLoop, dict[_Key, _Shared]] = {}
-#: Gateways that are being closed; an event loop keeps no reference to its tasks.
+#: Tasks that close gateways; an event loop keeps no reference to its tasks.
 _closing: set[asyncio.Task[None]] = set()
 
 
 @asynccontextmanager
 async def shared_gateway(spec: ModelSpec, patience: Patience) -> AsyncIterator[Gateway]:
-    """A gateway to the provider of ``spec`` (loaded), shared by all who ask in this event loop.
+    """A gateway to the provider of ``spec`` (loaded), shared by all callers in this event loop.
 
     Raises:
         WrongKey: the provider's key is missing from the environment.
-        AddressRefused: its base URL leads to a forbidden address.
+        AddressRefused: its base URL resolves to a forbidden address.
     """
     if spec.offline:
         async with Gateway.open([spec]) as gateway:
@@ -86,7 +86,7 @@ async def shared_gateway(spec: ModelSpec, patience: Patience) -> AsyncIterator[G
     kept = _find_or_add(key, spec.provider)
     kept.users += 1
     try:
-        # Each has its own lock, so that a slow DNS look-up delays no other.
+        # Each has its own lock, so that a slow DNS look-up does not delay others.
         async with kept.opening:
             if kept.gateway is None:
                 opening = Gateway.open([spec], patience=patience)
@@ -98,7 +98,7 @@ async def shared_gateway(spec: ModelSpec, patience: Patience) -> AsyncIterator[G
 
 
 async def close_all() -> None:
-    """Close all gateways of the running loop, also those in use; for its end."""
+    """Close all gateways of the running loop, also those in use, before it ends."""
     loop = asyncio.get_running_loop()
     for kept in _gateways.pop(loop, {}).values():
         kept.replaced = True
@@ -117,7 +117,7 @@ def _of_running_loop() -> dict[_Key, _Shared]:
 
 
 def _find_or_add(key: _Key, provider: Provider) -> _Shared:
-    """The gateway under ``key``, perhaps not yet open; one that has rested is replaced."""
+    """The gateway of ``key``, which may not be open yet; replaces a failed one after its rest."""
     lines = _of_running_loop()
     if key in lines and lines[key].rested:
         old = lines.pop(key)

@@ -1,7 +1,7 @@
 """Streamed answers, for people who wait; runs do not use them.
 
-A stream goes through the line of its provider as any other call. Until its first text it is retried
-like any other; after that the reader has seen some text, and it is not retried.
+A stream uses the line of its provider like any other call. It is retried like any other call before
+its first text, but not after it, as the reader has seen some text.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ LONGEST = 300.0
 #: Seconds for the events after the last text: the usage and the end.
 AFTERWARDS = 1.0
 
-#: Characters of an answer that are read.
+#: Maximum characters of an answer.
 MOST = 16_000
 #: Seconds to wait for the next event, unless the provider's ``read_timeout`` is shorter.
 QUIET = 30.0
@@ -69,7 +69,7 @@ Tell: TypeAlias = Callable[[Usage], None]
 
 
 def ignore_usage(_: Usage) -> None:
-    """Ignores the usage."""
+    """Ignore the usage."""
 
 
 class ThoughtFilter:
@@ -92,7 +92,7 @@ class ThoughtFilter:
         return self._after_thought()
 
     def rest(self) -> str:
-        """The text that was held back and is no thought."""
+        """The text that was held back and turned out not to be a thought."""
         return "" if self._thinking or self._speaking else self._release()
 
     def _after_thought(self) -> str:
@@ -139,7 +139,7 @@ class StreamedAnswer:
 
     @property
     def finished(self) -> bool:
-        """Whether all text has come; its end may be missing."""
+        """Whether all text has arrived; the end event may be missing."""
         return self._finish_reason not in ("", "content_filter")
 
     @property
@@ -160,7 +160,7 @@ class StreamedAnswer:
         """The next text, empty at the end, or a failure.
 
         Raises:
-            TimeoutError: nothing came in time.
+            TimeoutError: nothing arrived in time.
             NoAnswer: the connection broke off.
         """
         length = len(self.written)
@@ -208,12 +208,12 @@ class StreamedAnswer:
         length = int(self._begun)
         if self._written:
             return Failure(Cause.BROKEN_OFF, length=length)
-        return Failure(Cause.MALFORMED, 200, "the answer is no stream of events", length=length)
+        return Failure(Cause.MALFORMED, 200, "the answer is not an event stream", length=length)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A stream whose first text has come, its place in line, and what to close at its end."""
+    """A stream after its first text, its slot, and what to close at its end."""
 
     first: str
     answer: StreamedAnswer
@@ -243,10 +243,10 @@ class StreamRequest(RetriedRequest[Opened]):
         self._quiet = min(QUIET, spec.provider.read_timeout)
 
     async def deltas(self) -> AsyncGenerator[str, None]:
-        """The text piece by piece, at most :data:`MOST` characters; closing it hangs up.
+        """The text piece by piece, at most :data:`MOST` characters; closing it disconnects.
 
         Raises:
-            ModelError: or one of its kinds, possibly after some text.
+            ModelError: or a subclass, possibly after some text.
         """
         try:
             opened = await self.run()
@@ -299,7 +299,7 @@ class StreamRequest(RetriedRequest[Opened]):
                 passage = await stack.enter_async_context(self._line.traffic.passage(tokens))
             except UsedUp as error:
                 raise error_messages.limit_used_up(self._spec.provider, error) from None
-            self._breaker.check()  # it may have opened while this stream waited
+            self._breaker.check()  # the breaker may have opened while this stream waited
             started = time.perf_counter()
             answer = await self._first_of(stack)
             seconds = time.perf_counter() - started
@@ -346,12 +346,12 @@ class StreamRequest(RetriedRequest[Opened]):
             self._count_request()
 
     def _count_request(self) -> None:
-        """Count its input, which may have been read; the model stops when we disconnect."""
+        """Count its input, which the model may have read; it stops when we disconnect."""
         self._spent = add_usage(self._spent, Usage(self._tokens_in, estimated=True))
 
     async def _handle_failure(self, failure: Failure) -> Opened | None:
         if failure.cause is Cause.TIMED_OUT:
-            # The reader has waited long enough, so it is not retried.
+            # Not retried, as the reader has waited long enough.
             self._count_waste(failure)
             error = self._silent()
             raise self._breaker.given_up(error, error, at_once=False)
@@ -394,7 +394,7 @@ class StreamRequest(RetriedRequest[Opened]):
         place = error_messages.place_of(self._spec.provider)
         return ModelUnreachable(
             f"No answer in time from {place}: LabelHub waits at most {self._quiet:g} s for the "
-            f"next text, {LONGEST:g} s in all. Fix the endpoint, or take a faster model."
+            f"next text, {LONGEST:g} s in total. Fix the endpoint, or choose a faster model."
         )
 
     def _filtered(self) -> RequestRejected:
@@ -405,7 +405,7 @@ class StreamRequest(RetriedRequest[Opened]):
 async def offline_deltas(
     messages: Sequence[Message], params: Mapping[str, Any], tell: Tell = ignore_usage
 ) -> AsyncGenerator[str, None]:
-    """The offline model's answer, in pieces like those of a stream.
+    """The offline model's answer, in pieces like a stream.
 
     ``params["instructions"]`` are the site's own, without our rules in the system message.
     """

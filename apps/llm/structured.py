@@ -1,4 +1,4 @@
-"""The structured form of an answer: JSON with our labels only."""
+"""The structured form of an answer: JSON that allows only the offered labels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ def response_format(
 
     Args:
         spec: the model that answers.
-        call: asks for JSON where it has ``json_messages``; a complete object among its parameters
+        call: asks for JSON if it has ``json_messages``; a complete object among its parameters
             is sent unchanged.
         structured: a form instead of the usual one of ``spec``.
     """

@@ -1,11 +1,11 @@
 """Room for thinking: the tokens beyond an answer that a model may write, learnt from its answers.
 
-Some models think before they answer, and their thoughts count as part of the answer. How many
-tokens that takes is learnt (``ModelSpec.thinking_tokens``) and added to every cap. Until it is
-known, one call at a time is asked: the first one learns for the others, and only that one is paid
-for twice.
-One text on which a model never stops thinking says little about the others, so the room is reduced
-to what the last answers needed.
+Some models think before they answer, and their thoughts count as part of the answer. LabelHub
+learns how many tokens they need (``ModelSpec.thinking_tokens``) and adds them to every cap. Until
+it knows, it makes one call at a time: the first one learns for the others, and only that one is
+paid twice.
+One text on which a model never stops thinking says little about others, so the room shrinks to what
+the last answers needed.
 """
 
 import asyncio
@@ -22,14 +22,14 @@ from labelhub.core.llm.parsing import strip_thinking
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Completion
 
-#: The factor from a cap that was spent on thinking to the next one.
+#: The factor between a cap that was spent on thinking and the next one.
 GROWTH = 4
-#: The factor from the thinking that a model is known for to its room.
+#: The factor between a model's known thinking and its room.
 SPARE = 2
 _STEP = 256
-#: So many answers in words show how much room is enough.
+#: The number of answers in words that show how much room is enough.
 MANY = 20
-#: After so many answers in a row without a word, each with the largest room, the model is given up.
+#: Answers in a row without a word, each with the largest room, after which a model is given up.
 MOST_WITHOUT_A_WORD = 5
 
 
@@ -44,9 +44,9 @@ class Thoughts:
 
 
 class Thinking:
-    """Lets one call at a time be asked on a line while the thinking of its model is not known.
+    """Allows one call at a time on a line while the thinking of its model is unknown.
 
-    ``thoughts`` by the id of the model are kept from one line to the next.
+    ``thoughts``, by model id, pass from one line to the next.
     """
 
     def __init__(self, thoughts: dict[int, Thoughts]) -> None:
@@ -56,7 +56,7 @@ class Thinking:
 
     @asynccontextmanager
     async def first(self, spec: ModelSpec) -> AsyncIterator[None]:
-        """Wait until the thinking is known, or no other call is finding it out."""
+        """Wait until the thinking is known, or no other call is learning it."""
         async with AsyncExitStack() as finding_out:
             if not self._known(spec):
                 lock = self._locks.setdefault(spec.pk, asyncio.Lock())
@@ -73,7 +73,7 @@ class Thinking:
             self._cut_off.discard(spec.pk)
             lately, room = self._of(spec), spec.thinking_tokens or 0
             if spec.thinking_tokens is None or room > lately.room:
-                # It is another model, or has just needed more than all of these answers.
+                # It is another model, or it has just needed more than in all of these answers.
                 lately.last.clear()
             lately.room = room
             lately.last.append(thinking_tokens_of(answer))
@@ -88,8 +88,8 @@ class Thinking:
         return Capability("thinking_tokens", enough, down_from=known)
 
     def without_a_word(self, spec: ModelSpec) -> bool:
-        """Note an answer without a word under the largest room; whether there were too many in a
-        row. Then the count begins again, for a resumed run."""
+        """Note an answer without a word under the largest room. Returns whether there were too many
+        in a row; the count then begins again, for a resumed run."""
         lately = self._of(spec)
         lately.without_a_word = (lately.without_a_word + 1) % MOST_WITHOUT_A_WORD
         return not lately.without_a_word
@@ -102,13 +102,13 @@ class Thinking:
 
 
 def is_only_thinking(answer: Completion) -> bool:
-    """Whether all of a cut off answer was thinking, visible or hidden. Blanks are no thinking:
+    """Whether all of a cut-off answer was thinking, visible or hidden. Blanks are not thinking:
     models can fill a form with them."""
     return not answer.text or (bool(answer.text.strip()) and not _visible_text(answer))
 
 
 def more_room(spec: ModelSpec, answer: Completion, cap: int) -> Capability | None:
-    """The room to think that ``spec`` needs by an ``answer`` under ``cap``, if it has changed."""
+    """The room for thinking that ``spec`` needs by an ``answer`` under ``cap``, if it changed."""
     known = spec.thinking_tokens or 0
     if answer.finish_reason == "length" and is_only_thinking(answer):
         room = GROWTH * max(cap, spec.max_output_tokens)

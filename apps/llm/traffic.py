@@ -1,8 +1,8 @@
 """The limits of a provider and key, shared by all lines of a process.
 
 A gateway lives as long as a slice of a run. Without shared limits, each slice would learn them
-again, and two runs at once would use one limit twice. The number of calls in flight is shared as
-the start of the next line.
+again, and two concurrent runs would use one limit twice. A line starts with the number of
+concurrent calls of the line before it.
 """
 
 import hashlib
@@ -29,8 +29,7 @@ RATE_LIMIT = "rate limit"
 CONCURRENCY_SETTING = "concurrency setting"
 ADAPTIVE_LIMIT = "adaptive limit"
 TIME_OUTS = "time-outs"
-#: After so many time-outs in a row, each of the only call in flight and after a rest, the endpoint
-#: counts as silent.
+#: An endpoint is silent after so many time-outs in a row, each of a single call after a rest.
 MOST_RESTS = 4
 
 
@@ -38,11 +37,11 @@ MOST_RESTS = 4
 class LineState:
     """The state of a line to a provider.
 
-    ``limit`` calls may be in flight at the moment, ``rpm`` and ``tpm`` are the limits known (None:
-    none), ``refused_share`` the refusals among the last 50 answers (0 to 1). ``limited_by`` is
-    ``provider rate``, ``rate limit`` (the last answer was HTTP 429), ``concurrency setting``,
-    ``adaptive limit``, ``time-outs`` or empty; ``unanswered`` calls timed out since the last
-    answer.
+    ``limit`` is the current maximum of concurrent calls, ``rpm`` and ``tpm`` are the known limits
+    (None: none), ``refused_share`` is the share of refusals among the last 50 answers.
+    ``limited_by`` is ``provider rate``, ``rate limit`` (the last answer was HTTP 429),
+    ``concurrency setting``, ``adaptive limit``, ``time-outs`` or empty; ``unanswered`` calls timed
+    out since the last answer.
     """
 
     limit: int
@@ -90,9 +89,9 @@ class Passage:
     used: int = 0
 
     def heed(self, failure: Failure, seconds: float) -> None:
-        """Report a failure after so many seconds to the limiter, unless the request itself was
-        wrong. A "gateway time-out" that a proxy sends at once is no time-out: fewer calls at a time
-        would not help."""
+        """Report a failure after ``seconds`` to the limiter, unless the request itself was wrong.
+        A "gateway time-out" that a proxy sends at once does not count as a time-out: fewer
+        concurrent calls would not help."""
         immediate = failure.status in TOO_SLOW and seconds < self.longest / 2
         if failure.status == 429:
             self.slot.refused()
@@ -117,8 +116,8 @@ class Traffic:
         buckets = self._known.buckets
         buckets.configure(Limits(provider.rpm, provider.tpm, provider.rpd, provider.tpd))
         self._queue = BucketQueue(buckets)
-        # A limit below the first one was found during trouble, which may be over; it is kept only
-        # where time-outs have reduced it, as more calls at once would be slower still.
+        # A limit below the first one was found during trouble, which may be over; keep it only if
+        # time-outs have reduced it, as more concurrent calls would be slower still.
         low = self._known.limit <= START and not self._known.time_outs.cut
         self.limiter = Limiter(
             start=START if low else self._known.limit,
@@ -139,7 +138,7 @@ class Traffic:
         outcome to the slot, and sets the tokens ``used``.
 
         Raises:
-            UsedUp: a limit leaves no room for minutes.
+            UsedUp: a limit allows no request for minutes.
         """
         passage = await self._enter(tokens)
         try:
@@ -155,7 +154,7 @@ class Traffic:
         if not self.buckets.bounded:
             slot = await self.limiter.enter()
             return Passage(slot, Reservation(0, settled=True), self._longest)
-        # Keep the turn until there is a slot, so that requests with tokens do not gather and burst.
+        # Keep the turn until there is a slot, or requests with tokens would pile up and burst.
         async with self._queue.turn(tokens) as held:
             return Passage(await self.limiter.enter(), held, self._longest)
 
@@ -182,8 +181,8 @@ class Traffic:
         )
 
     def silent_calls(self) -> int:
-        """How many calls have timed out since the last answer, once that is too many; 0 before.
-        Then the count begins again, for a resumed run."""
+        """The number of calls that have timed out since the last answer, once it is too high; 0
+        before. The count then begins again, for a resumed run."""
         unanswered = self.limiter.time_outs.unanswered
         if self.limiter.time_outs.rests < MOST_RESTS:
             return 0
@@ -239,7 +238,7 @@ class Memory:
         await sync_to_async(services.add_use)(provider, requests, tokens)
 
     async def keep_limited(self, provider: Provider, limited: Mapping[str, float]) -> None:
-        """Store since when the provider has refused every call; empty: it has not."""
+        """Store since when the provider has refused every call; empty if it does not."""
         await sync_to_async(services.keep_limited)(provider, limited)
 
 
@@ -260,4 +259,4 @@ async def remember(memory: Memory, provider: Provider, traffic: Traffic) -> None
         if limited != provider.rate_limited:
             await memory.keep_limited(provider, limited)
     except Exception:
-        logger.exception("Provider %s: limits could not be kept", provider.name)
+        logger.exception("Provider %s: limits could not be stored", provider.name)

@@ -1,4 +1,4 @@
-"""Providers and models, for operators: superusers, and nobody else."""
+"""Providers and models, for operators (superusers) only."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -114,7 +114,7 @@ def _model_page(request: HttpRequest, model: ModelSpec) -> HttpResponse:
 def _editable(provider_id: int) -> Provider:
     provider = selectors.get_provider(provider_id)
     if provider.kind == Provider.Kind.OFFLINE:
-        raise NotFound("The offline model is built in and has nothing to set.")
+        raise NotFound("The offline model is built in and has no settings.")
     return provider
 
 
@@ -203,7 +203,7 @@ def _takes_words(model: ModelSpec) -> str:
         return "texts, for embeddings"
     temperature = "temperature" if model.takes_temperature else "no temperature"
     if model.takes_temperature and model.fixed_temperature is not None:
-        temperature = f"temperature always {model.fixed_temperature:g}"
+        temperature = f"fixed temperature {model.fixed_temperature:g}"
     words = [temperature, f"{model.max_tokens_param} {model.max_output_tokens}"]
     words.append(f"instructions: {model.get_system_role_display()}")
     if model.structured != ModelSpec.Structured.NONE:

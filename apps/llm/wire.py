@@ -31,24 +31,24 @@ SENDABLE = (
 #: Parameters that a model with a fixed temperature refuses.
 SAMPLING = ("temperature", "top_p")
 
-#: The most room for thinking that is ever added to a cap; providers of models that think recommend
-#: about as much. And the longest answer that is asked for because of it, tokens.
+#: Maximum room for thinking that is added to a cap, about as much as providers recommend, and the
+#: maximum cap that includes such room; in tokens.
 MOST_ROOM = 32_768
 MOST_ANSWER = 65_536
-#: The part of a known context that an answer with its thinking may take.
+#: The share of a known context that an answer with its thinking may take.
 PART_OF_CONTEXT = 0.75
 
 #: A key that every answer of a model has, unlike pages of proxies.
 _WRITTEN = re.compile(rb'"(?:choices|usage|data)"')
 #: Finish reasons of answers that reached their cap, in lower case; ours is ``length``.
 _CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length")
-#: A larger count is an error of the endpoint, and too large for a turn.
+#: Larger counts are errors of the endpoint, and too large for a turn.
 MOST_TOKENS = 10**8
-#: Alternatives to ask for at each token: every endpoint with alternatives gives as many.
+#: Requested alternatives at each token; every endpoint with alternatives returns so many.
 TOP_LOGPROBS = 5
-#: Limits of the tokens that are read, and of the choices of each.
+#: Maximum tokens to read, and maximum choices of each.
 MOST_READ_TOKENS, MOST_CHOICES = 20_000, 20
-#: Stands for "never": some endpoints send it in place of minus infinity, which is not JSON.
+#: Means "never": some endpoints send it instead of minus infinity, which is not JSON.
 NEVER = -9999.0
 
 
@@ -86,7 +86,7 @@ def build_request(
     plain: bool = False,
     structured: str | None = None,
 ) -> dict[str, Any]:
-    """The JSON body for ``call``, without the parameters that ``spec`` does not take.
+    """The JSON body for ``call``, without the parameters that ``spec`` does not accept.
 
     ``max_tokens`` overrides the cap of the call, which overrides the cap of the model. ``plain``
     asks for free text instead of the call's form, ``structured`` for another form than the usual
@@ -107,7 +107,7 @@ def build_chat(
 ) -> dict[str, Any]:
     """The JSON body for ``messages``; see :func:`build_request`."""
     asked = {key: params[key] for key in SENDABLE if params.get(key) is not None}
-    # The model's row decides over the call.
+    # The model's row overrides the call.
     if spec.fixed_temperature is not None:
         asked |= {"temperature": spec.fixed_temperature, "top_p": None}
     if spec.reasoning_effort:
@@ -128,7 +128,7 @@ def build_chat(
 
 
 def _unsupported_params(spec: ModelSpec) -> set[str]:
-    """The parameters that this model does not take."""
+    """The parameters that this model does not accept."""
     taken = {
         SAMPLING: spec.takes_temperature,
         ("seed",): spec.takes_seed,
@@ -140,21 +140,21 @@ def _unsupported_params(spec: ModelSpec) -> set[str]:
 
 
 def output_cap(spec: ModelSpec, call: Call, *, thinking: bool = True) -> int:
-    """The most tokens of an answer to this call; without ``thinking``, of its words only."""
+    """The maximum tokens of an answer to this call; without ``thinking``, of its words only."""
     if thinking:
         return longest_output(spec, call.params)
     return int(call.params.get("max_tokens") or spec.max_output_tokens)
 
 
 def longest_output(spec: ModelSpec, params: Mapping[str, Any]) -> int:
-    """The most tokens of an answer to a call with ``params``, including the model's known room for
+    """The maximum tokens of an answer to a call with ``params``, with the model's known room for
     thinking."""
     words = int(params.get("max_tokens") or spec.max_output_tokens)
     return max(words, min(words + (spec.thinking_tokens or 0), _most_written(spec)))
 
 
 def doubled_cap(spec: ModelSpec, call: Call) -> int | None:
-    """Twice the room for words, within the model's limits; None where that is no larger."""
+    """Twice the room for words, within the model's limits; None if that is not larger."""
     words = output_cap(spec, call, thinking=False)
     more = min(2 * words, _most_written(spec))
     larger = longest_output(spec, {"max_tokens": more}) > output_cap(spec, call)
@@ -184,7 +184,7 @@ def read_completion(body: bytes, request: Mapping[str, Any]) -> Completion:
     text, reasoning = _text_and_reasoning(message)
     usage = read_usage(data.get("usage"), request, reasoning + text)
     reason = _finish_reason(choice) or "stop"
-    # Some endpoints say "stop" of an answer that has used up all of its tokens.
+    # Some endpoints report "stop" for an answer that has used all of its tokens.
     cut_off = reason == "stop" and not usage.estimated and usage.tokens_out == _cap_of(request)
     return Completion(
         text=text,
@@ -243,7 +243,7 @@ def read_delta(event: Any) -> Delta:
 
     Raises:
         ErrorAnswer: it contains an error.
-        Malformed: it is no JSON object.
+        Malformed: it is not a JSON object.
     """
     if not isinstance(event, Mapping):
         raise Malformed("a part of the answer is not a JSON object")
@@ -272,7 +272,7 @@ def read_model_names(body: bytes) -> list[str]:
 
 
 def add_usage(first: Usage, second: Usage) -> Usage:
-    """Tokens of two requests that together answer one call."""
+    """The sum of the tokens of two requests for one call."""
     return replace(
         second,
         tokens_in=first.tokens_in + second.tokens_in,
@@ -319,7 +319,7 @@ def _first_choice(data: Any) -> Mapping[str, Any]:
 
 
 def _first_choice_or_empty(holder: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The first choice; empty where there is none."""
+    """The first choice; empty if there is none."""
     choices = holder.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, Mapping) else {}
@@ -351,14 +351,14 @@ def _text_of(content: Any) -> str:
 
 
 def read_usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
-    """The tokens that an endpoint counted for ``request`` and its answer; an estimate where it did
+    """The tokens that an endpoint counted for ``request`` and its answer; an estimate if it did
     not."""
     counts = raw if isinstance(raw, Mapping) else {}
     tokens_in, tokens_out = (
         token_count(counts, "prompt_tokens"),
         token_count(counts, "completion_tokens"),
     )
-    # Each request and each text has tokens, so 0 is no count.
+    # Each request and each text has tokens, so ignore a count of 0.
     if not tokens_in or tokens_out is None or (answer and not tokens_out):
         guessed = estimate_usage((Message(**message) for message in request["messages"]), answer)
         return replace(guessed, tokens_out=min(guessed.tokens_out, _cap_of(request)))
@@ -372,12 +372,12 @@ def read_usage(raw: Any, request: Mapping[str, Any], answer: str) -> Usage:
 
 
 def _cap_of(request: Mapping[str, Any]) -> int:
-    """The cap of the answer in the request: more tokens are not paid for."""
+    """The cap of the answer in the request: nobody pays for more tokens."""
     return int(request.get("max_tokens") or request.get("max_completion_tokens") or MOST_TOKENS)
 
 
 def token_count(holder: Any, key: str) -> int | None:
-    """The count under ``key``; None where there is no valid one."""
+    """The count under ``key``; None if it is not valid."""
     counted = holder.get(key) if isinstance(holder, Mapping) else None
     if isinstance(counted, bool) or not isinstance(counted, int):
         return None
@@ -385,8 +385,8 @@ def token_count(holder: Any, key: str) -> int | None:
 
 
 def read_logprobs(raw: Any) -> tuple[TokenChoices, ...]:
-    """The tokens in order, from ``choices[0].logprobs``; empty where any of them cannot be read, as
-    a missing one would shift those after it."""
+    """The tokens in order, from ``choices[0].logprobs``; empty if any of them cannot be read, as a
+    missing one would shift those after it."""
     content = raw.get("content") if isinstance(raw, Mapping) else None
     if not isinstance(content, list):
         return ()

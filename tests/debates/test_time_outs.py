@@ -59,7 +59,7 @@ def test_a_call_that_is_never_answered_fails_after_its_attempts_over_all_slices(
     debate, turn = Debate.objects.get(), Turn.objects.get()
     assert (debate.status, debate.failed_tries) == (Debate.Status.FAILED, {})
     assert "Timed out in 5 attempts" in debate.error
-    assert "Start fewer calls at once or raise the time-out" in debate.error
+    assert "Lower the number of concurrent calls or raise the time-out" in debate.error
     assert [attempt["note"] for attempt in turn.attempts] == ["timed out"] * 5
     assert "Timed out in 5 attempts" in run.message
     assert (run.tokens_out, run.cost_nanousd, turn.tokens_out) == (0, 0, 0)
@@ -82,7 +82,7 @@ def test_an_endpoint_that_never_answers_pauses_the_run_and_says_why(
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "provider_unreachable")
     assert "did not answer within 0.2 s" in run.message
     assert "calls timed out" in run.message
-    assert "Start fewer calls at once or raise the time-out" in run.message
+    assert "Lower the number of concurrent calls or raise the time-out" in run.message
     # Eight at once, and then one by one.
     assert len(model_server.requests) <= 20
     assert run.tokens_out == 0
@@ -128,7 +128,7 @@ def test_an_endpoint_that_only_ever_refuses_pauses_the_run_over_all_slices(
     run = started_run(project_with_items(3), model=model)
     assert drive(run, restarts=restarts) > 1
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "quota_exhausted")
-    assert "nothing but 'too many requests' (429)" in run.message
+    assert "Every response has been 'too many requests' (429)" in run.message
     assert run.resume_at is not None
 
     # Whoever goes on waits as long again, and an answer ends it.

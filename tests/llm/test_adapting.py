@@ -99,7 +99,7 @@ async def test_our_headers_and_fields_are_sent_and_their_values_told_nobody() ->
 async def test_headers_from_elsewhere_are_checked_again() -> None:
     """However they came into the row."""
     spec = make_spec(provider={"base_url": "http://127.0.0.1:9", "headers": {"Host": "other"}})
-    with pytest.raises(Exception, match="set by the server itself"):
+    with pytest.raises(Exception, match="is set by LabelHub"):
         async with Gateway.open([spec], memory=Learnt()):
             pass
 

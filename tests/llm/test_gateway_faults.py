@@ -95,7 +95,7 @@ async def test_five_failed_calls_in_a_row_stop_all_others(model_server: FakeServ
             with pytest.raises(ModelError) as caught:
                 await gateway.complete(spec, make_call())
             assert not caught.value.stops_run
-        with pytest.raises(ModelUnreachable, match="Call after call"):
+        with pytest.raises(ModelUnreachable, match="Several calls in a row failed"):
             await gateway.complete(spec, make_call())
         sent = len(model_server.requests)
         with pytest.raises(ModelUnreachable):

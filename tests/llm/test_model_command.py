@@ -57,7 +57,7 @@ def test_a_model_of_the_seeded_endpoint_is_made(
         (("llama", "--price-out", "-1"), "--price-out: '-1' is not a price"),
         (("llama", "--price-in", "nan"), "is not a price"),
         (("llama", "--price-in", "1e30"), "price_in"),
-        (("llama", "--free", "--price-in", "1"), "one or the other"),
+        (("llama", "--free", "--price-in", "1"), "without --price-in"),
         (("llama", "--max-tokens", "0"), "--max-tokens: must be 1 or more"),
         (("llama", "--concurrency", "0"), "--concurrency: must be 1 or more"),
         (("llama", "--max-tokens", "5", "--concurrency", "-1"), "--concurrency: must be"),

@@ -51,8 +51,8 @@ def test_masked_headers_stay_and_others_change(operator: Client) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ('{"Authorization": "Bearer x"}', "is set by the server itself"),
-        ('{"host": "other"}', "is set by the server itself"),
+        ('{"Authorization": "Bearer x"}', "is set by LabelHub"),
+        ('{"host": "other"}', "is set by LabelHub"),
         ('{"X Bad": "1"}', "is not the name of a header"),
         ('{"X-Two": "a\\nb"}', "one line of plain text"),
         ('{"X-Number": 5}', "one line of plain text"),
@@ -78,7 +78,7 @@ def test_what_was_learnt_is_shown_and_can_be_forgotten(operator: Client) -> None
     ):
         services.learn_capability(model, capability)
     page = listed(operator)
-    assert "does not take a temperature, 2" in page
+    assert "does not accept a temperature, 2" in page
     assert "Only &lt;b&gt;1&lt;/b&gt; is supported" in page
     url = reverse("model_forget", args=[model.provider.pk, model.pk])
     assert "is forgotten" in operator.post(url, follow=True).content.decode()
@@ -97,7 +97,7 @@ def test_limits_are_shown_with_where_they_come_from(operator: Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"fixed_temperature": 1.0}, "temperature always 1"),
+        ({"fixed_temperature": 1.0}, "fixed temperature 1"),
         ({"structured": "json_schema"}, "JSON by a schema"),
         ({"reasoning_effort": "low"}, "reasoning effort low"),
         ({"context_tokens": 8192}, "context 8,192"),

@@ -15,7 +15,7 @@ from labelhub.core.errors import InvalidInput
 
 
 class Command(LabelhubCommand):
-    """Show or change one model; make it where the environment names an endpoint."""
+    """Show or change one model; create it if the environment names an endpoint."""
 
     help = "Show a model, or set its prices and limits."
 
@@ -31,7 +31,7 @@ class Command(LabelhubCommand):
         )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Find it, change what is given, show it."""
+        """Find the model, change the given values, show it."""
         changes = _changes(options)
         try:
             model = selectors.find_model(options["name"], selectors.all_models())
@@ -53,9 +53,9 @@ class Command(LabelhubCommand):
             prices = f"{found['price_in']:g} in, {found['price_out'] or 0:g} out"
             self.say(f"USD per million tokens: {prices}.")
         else:
-            self.say("Its prices are not known, so no run with it may have a budget.")
+            self.say("Its prices are unknown, so runs with it cannot have a budget.")
         self.say(f"Longest answer: {found['max_tokens']} tokens.")
-        self.say(f"Calls at once: at most {found['concurrency']}.")
+        self.say(f"Maximum concurrent calls: {found['concurrency']}.")
         return found
 
 
@@ -79,9 +79,7 @@ def report(model: ModelSpec) -> dict[str, Any]:
 def _changes(options: Mapping[str, Any]) -> dict[str, Any]:
     priced = options["price_in"] is not None or options["price_out"] is not None
     if options["free"] and priced:
-        raise InvalidInput(
-            "--free: a model that costs nothing has no prices; give one or the other."
-        )
+        raise InvalidInput("--free: use it without --price-in and --price-out.")
     changes: dict[str, Any] = {}
     if options["free"]:
         changes = {"price_in": Decimal(0), "price_out": Decimal(0)}
