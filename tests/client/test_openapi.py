@@ -102,7 +102,7 @@ def test_a_place_is_filled_with_any_text_and_not_left(ref: Any, path: str) -> No
 @all_cases(
     ("name", "options", "words"),
     [
-        ("project_delete", {}, "'project_delete' is no operation"),
+        ("project_delete", {}, "'project_delete' is not an operation"),
         ("projects_retrieve", {}, "projects_retrieve needs slug"),
         ("projects_retrieve", {"slug": ".."}, "slug: '..' cannot be part"),
         ("projects_retrieve", {"slug": "a/b"}, "slug: 'a/b' cannot be part"),

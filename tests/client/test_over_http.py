@@ -57,7 +57,7 @@ def test_a_run_is_never_started_twice(failure: Answer) -> None:
 
 def test_a_server_that_is_down_is_told() -> None:
     client, _ = scripted(httpx.ConnectError("refused"))
-    with pytest.raises(ServerUnreachable, match="Is the address right") as raised:
+    with pytest.raises(ServerUnreachable, match="Check the address") as raised:
         client.project("moods").next()
     assert (raised.value.code, raised.value.retryable, raised.value.status) == (
         "unreachable",
@@ -79,7 +79,7 @@ def test_the_last_failure_is_raised() -> None:
         (httpx.Response(200, text="<html>It works!</html>"), "instead of JSON"),
         (httpx.Response(200, json=[]), "should be an object"),
         (httpx.Response(204), "should be an object"),
-        (httpx.Response(301, headers={"Location": "https://labelhub.test/"}), "own address"),
+        (httpx.Response(301, headers={"Location": "https://labelhub.test/"}), "redirects to https"),
     ],
 )
 def test_an_answer_that_is_not_labelhubs_is_told(answer: httpx.Response, words: str) -> None:
@@ -164,7 +164,7 @@ def test_half_an_answer_is_none() -> None:
     with (
         answering(lambda connection: connection.sendall(HALF)) as address,
         Client(address, KEY, retries=ONCE) as client,
-        pytest.raises(AnswerLost, match="before the whole answer"),
+        pytest.raises(AnswerLost, match="before the answer was complete"),
     ):
         client.project("moods").info()
 

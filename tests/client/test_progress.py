@@ -124,7 +124,7 @@ def test_a_run_that_stopped_is_told(naps: list[float], answer: httpx.Response, c
 def test_who_waits_too_long_is_told(naps: list[float]) -> None:
     client, script = scripted(run("running", 1))
     run_of_it = client.run(5)
-    with pytest.raises(WaitedTooLong, match="it goes on") as raised:
+    with pytest.raises(WaitedTooLong, match="it continues") as raised:
         run_of_it.wait(timeout=5)
     assert raised.value.retryable
     assert sum(naps) == pytest.approx(5)

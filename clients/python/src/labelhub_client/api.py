@@ -38,8 +38,8 @@ SLOW = {
     "agreement", "anchoring", "automation_read", "evaluation", "project_import", "quality",
     "saved_export_verify", "site_echo_catalogue_import", "site_echo_off_policy", "site_echo_report",
 }  # fmt: skip
-#: What has the same effect twice as once, apart from every GET and PUT; where fields are named,
-#: only with one of them.
+#: Operations that may be repeated, beside every GET and PUT; if fields are named, only with one of
+#: them.
 REPEATABLE: dict[str, tuple[str, ...]] = {
     # The server knows a row by its id, or else by its text; known rows stay unchanged.
     "project_import": (),
@@ -62,7 +62,7 @@ KEY = re.compile(r"[!-~]{8,200}")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One method of one address below ``/api/v1/``, with the names of its options; ``fields`` is
-    None where the body is no JSON object, or one of any fields."""
+    None if the body is not a JSON object, or may have any fields."""
 
     id: str
     method: str
@@ -155,11 +155,11 @@ def build_request(
 
     Raises:
         WrongUse: no such operation, an option or field that it does not have, a name that cannot
-            be part of a path, a value that JSON does not have, or a file that is not there.
+            be part of a path, a value that JSON cannot represent, or a missing file.
     """
     operation = operations().get(operation_id)
     if operation is None:
-        raise WrongUse(f"{operation_id!r} is no operation; `operations()` has all of them.")
+        raise WrongUse(f"{operation_id!r} is not an operation; `operations()` lists them.")
     names = {name for _, name, _, _ in Formatter().parse(operation.path) if name}
     if missing := names - options.keys():
         raise WrongUse(f"{operation_id} needs {', '.join(sorted(missing))}.")
@@ -189,7 +189,7 @@ def build_request(
 
 
 def check_options(operation_id: str, given: Mapping[str, Any], known: frozenset[str]) -> None:
-    """Refuse what the server would not know, and perhaps not even notice."""
+    """Refuse unknown options, which the server might ignore."""
     for option in given:
         if option not in known:
             options = ", ".join(sorted(known - PAGING)) or "none"
@@ -214,7 +214,7 @@ def encode_json(what: str, value: Any) -> bytes:
 
 
 def to_json(value: Any) -> Any:
-    """Dates as ISO 8601, amounts of money as text; sets, numpy and the like as what they hold."""
+    """Dates as ISO 8601, amounts of money as text; sets, numpy values and so on as content."""
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Decimal):
@@ -225,7 +225,7 @@ def to_json(value: Any) -> Any:
         return dict(value if isinstance(value, Mapping) else vars(value))
     if isinstance(value, set | frozenset):
         return sorted(value)
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be represented in JSON")
 
 
 def check_address(address: str) -> str:
@@ -240,9 +240,9 @@ def check_address(address: str) -> str:
         raise WrongUse("address: give one such as http://127.0.0.1:8000.") from None
     if url.scheme not in ("http", "https") or not url.host or url.query or url.fragment:
         shown = str(url.copy_with(username=None, password=None, query=None))[:80]
-        raise WrongUse(f"address: {shown!r} is none; give one such as http://127.0.0.1:8000.")
+        raise WrongUse(f"address: {shown!r} is not an address such as http://127.0.0.1:8000.")
     if url.userinfo:
-        raise WrongUse("address: leave out name and password; the key says who you are.")
+        raise WrongUse("address: leave out name and password: the key identifies you.")
     return str(url).rstrip("/").removesuffix(PREFIX.rstrip("/")).rstrip("/")
 
 
@@ -251,12 +251,12 @@ class Api:
 
     Args:
         timeout: seconds to wait for an answer; imports, reports and exports get twenty times that.
-        retries: how often to send again what may be sent again.
+        retries: the attempts of requests that may be repeated.
         progress: True for a bar on stderr, False for none, or a function that is called with a
             :class:`~labelhub_client.Progress`; by default a bar if stderr is a terminal.
-        transport: how requests travel, such as ``httpx.HTTPTransport(verify=...)``.
+        transport: the transport of requests, such as ``httpx.HTTPTransport(verify=...)``.
 
-    Every method raises :class:`~labelhub_client.ClientError`, or one of its kinds.
+    Every method raises :class:`~labelhub_client.ClientError` or a subclass.
     """
 
     def __init__(
@@ -271,9 +271,9 @@ class Api:
     ) -> None:
         self.address = check_address(address)
         if not KEY.fullmatch(str(key).strip()):
-            raise WrongUse("key: this is no API key; make one in the web interface under API keys.")
+            raise WrongUse("key: this is not an API key; create one under API keys on the web.")
         if not timeout > 0:
-            raise WrongUse("timeout: give seconds, more than none.")
+            raise WrongUse("timeout: must be more than 0 seconds.")
         self.timeout, self.retries = timeout, retries or Retries()
         self.on_progress = choose_callback(progress)
         self._http = httpx.Client(
@@ -296,7 +296,7 @@ class Api:
         self._http.close()
 
     def call(self, operation_id: str, **options: Any) -> Any:
-        """The answer of an operation as records; None where it is empty.
+        """The answer of an operation as records; None if it is empty.
 
         ``options`` are the names in its path and its query. ``json=`` is its body, or ``content=``
         (bytes or the path of a file) with ``content_type=``.
@@ -318,7 +318,7 @@ class Api:
         return self._pages(build_request(operation_id, **options))
 
     def download(self, operation_id: str, **options: Any) -> Generator[bytes, None, None]:
-        """A file as it arrives; :class:`~labelhub_client.AnswerLost`: the pieces are not all."""
+        """A file as it arrives; raises :class:`~labelhub_client.AnswerLost` if it is incomplete."""
         return self._pieces(replace(build_request(operation_id, **options), slow=True))
 
     def _fetch(self, request: Request) -> Any:
@@ -330,7 +330,7 @@ class Api:
         except ValueError:
             kind = response.headers.get("Content-Type", "nothing")[:80]
             raise UnexpectedAnswer(
-                f"{request}: answered with {kind} instead of JSON. Is this LabelHub's address?",
+                f"{request}: answered with {kind} instead of JSON. Check the address.",
                 status=response.status_code,
             ) from None
 
@@ -345,7 +345,7 @@ class Api:
                 return
             rows = page.get("results") if isinstance(page, dict) else None
             if not isinstance(rows, list):
-                raise UnexpectedAnswer(f"{request}: no page of a list.")
+                raise UnexpectedAnswer(f"{request}: the answer is not a page of a list.")
             yield from make_records(rows)
             # By number, not by the address in "next": a proxy may have it wrong, and the key would
             # be sent there.
@@ -363,7 +363,7 @@ class Api:
         raise failure  # outside of the block: httpx's error holds the key
 
     def _send(self, request: Request, *, stream: bool = False) -> httpx.Response:
-        """The answer after as many attempts as it takes, or the last failure."""
+        """The answer, after several attempts if necessary, or the last error."""
         attempt = 1
         while isinstance(outcome := self._send_once(request, stream=stream), ClientError):
             pause = self.retries.pause(outcome, attempt, repeatable=request.repeatable)
@@ -418,7 +418,7 @@ def read_file(path: Path, on_read: Callable[[int], None] | None) -> Iterator[byt
 
 
 def polling_pauses() -> Iterator[float]:
-    """Seconds between two looks at something that takes time: few at first, then more."""
+    """Seconds between two polls of a long operation: few at first, then more."""
     pause = 0.2
     while True:
         yield pause

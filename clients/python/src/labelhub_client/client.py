@@ -19,9 +19,9 @@ DONE, PAUSED, CANCELLED = "done", "paused", "cancelled"
 
 
 class Client(Api):
-    """LabelHub from Python; made with the server's address and an API key.
+    """LabelHub from Python, for the server's address and an API key.
 
-    A method's further options are named as the server names them.
+    Further options of a method have the server's names.
     """
 
     def projects(self) -> Iterator[Record]:
@@ -33,12 +33,12 @@ class Client(Api):
         return self.rows("models_list")
 
     def project(self, slug: str) -> "ProjectClient":
-        """A project by its slug; nothing is requested yet."""
+        """A project by its slug; sends no request yet."""
         return ProjectClient(self, slug)
 
     def create_project(self, slug: str, **plan: Any) -> "ProjectClient":
-        """A new project, whose manager you are; give ``task`` and ``labels``, or a ``schema`` with
-        more detail, and perhaps ``name``, ``description``, ``guideline``, ``overlap``."""
+        """Create a project as its manager; give ``task`` and ``labels``, or a ``schema`` with more
+        detail, and optionally ``name``, ``description``, ``guideline``, ``overlap``."""
         self.call("projects_create", json={"slug": slug, **plan})
         return ProjectClient(self, slug)
 
@@ -73,9 +73,9 @@ class ProjectClient:
     ) -> Record:
         """Items from a file, a list of rows or a DataFrame; existing items stay as they are.
 
-        ``text_column``, ``id_column``, ``question_column`` and ``gold_column`` name columns that
-        are called otherwise. With ``strict``, one faulty row keeps all rows out; without, the
-        outcome lists faulty rows.
+        ``text_column``, ``id_column``, ``question_column`` and ``gold_column`` name columns with
+        other names. With ``strict``, one invalid row rejects all rows; without, the outcome
+        lists invalid rows.
         """
         return import_items(self._api, self.slug, source, strict=strict, **columns)
 
@@ -84,8 +84,8 @@ class ProjectClient:
         return self._api.rows("projects_items_list", slug=self.slug, **which)
 
     def labels(self, **which: Any) -> Iterator[Record]:
-        """The ledger's labels, oldest first; ``current`` ones are neither superseded nor withdrawn,
-        and are no rejections without a value, which are ``rejected``."""
+        """The ledger's labels, oldest first. ``current``: neither superseded nor withdrawn, nor
+        rejections without a value, which are ``rejected``."""
         return self._api.rows("projects_labels_list", slug=self.slug, **which)
 
     def gold(self) -> Iterator[Record]:
@@ -93,7 +93,7 @@ class ProjectClient:
         return self._api.rows("projects_gold_list", slug=self.slug)
 
     def next(self) -> Record | None:
-        """The item you hold, or a new one, for you alone for a while; None: nothing is left."""
+        """The item that you hold a lease on, or a new one; None if nothing is left."""
         task: Record | None = self._api.call("queue_next", slug=self.slug)
         return task
 
@@ -101,7 +101,7 @@ class ProjectClient:
         """Label a task, or any item.
 
         ``reject`` marks the suggestion as wrong and, without a label, leaves the item to others;
-        ``abstain`` says that you cannot decide. ``evidence`` holds phrases of the text by label;
+        ``abstain`` means that you are unsure. ``evidence`` holds phrases of the text by label;
         ``spans`` are ``{"label", "start", "end"}`` in code points.
         """
         return self._api.record(
@@ -111,7 +111,7 @@ class ProjectClient:
         )
 
     def skip(self, task: Record | int, reason: str = "", *, postpone: bool = False) -> Record:
-        """Leave the item to others, or with ``postpone`` put it off until nothing else is left."""
+        """Leave the item to others, or with ``postpone`` see it again when nothing else is left."""
         action = {"postpone" if postpone else "skip": True, "comment": reason}
         body = {"item": item_number(task), **action, **lease_of(task)}
         return self._api.record("label_create", slug=self.slug, json=body)
@@ -121,11 +121,11 @@ class ProjectClient:
         return self._api.record("lease_renew", slug=self.slug, token=task.lease.token)
 
     def release(self, task: Record) -> None:
-        """Give the item back, so that others can have it at once."""
+        """Release the item for others."""
         self._api.call("lease_release", slug=self.slug, token=task.lease.token)
 
     def preannotate(self, protocol: str = "ecj", **plan: Any) -> "RunClient":
-        """Start a run; a worker of the server carries it out. ``model`` plays every role that
+        """Start a run, which a worker of the server carries out. ``model`` is for every role that
         ``models`` does not name."""
         body = {"protocol": protocol, **plan}
         return RunClient(self._api, self._api.record("run_start", slug=self.slug, json=body))
@@ -139,7 +139,7 @@ class ProjectClient:
         return self._api.record("evaluation", slug=self.slug, **whose)
 
     def agreement(self, **part: Any) -> Record:
-        """The agreement of LLM, crowd, expert and author, in all of the ledger or a part of it."""
+        """The agreement of LLMs, crowd, experts and authors, in all or a slice of the labels."""
         return self._api.record("agreement", slug=self.slug, **part)
 
     def export(self, format: str = "jsonl", *, only: str | None = None) -> Export:  # noqa: A002 - the server's word
@@ -163,8 +163,8 @@ class RunClient:
 
     @property
     def stopped(self) -> bool:
-        """Whether it has ended or waits to be resumed, by its last known state; a run that rests,
-        for example because of an endpoint's limits, continues by itself."""
+        """Whether it has ended or must be resumed, by its last known state. A run that waits, for
+        example because of an endpoint's limits, continues by itself."""
         resting = self.info.status == PAUSED and self.info.resume_at is not None
         return self.info.status in (DONE, PAUSED, CANCELLED) and not resting
 
@@ -176,13 +176,13 @@ class RunClient:
             WaitedTooLong: ``timeout`` seconds of pauses are over; the run continues.
         """
         if timeout is not None and timeout < 0:
-            raise WrongUse("timeout: no negative seconds.")
+            raise WrongUse("timeout: must not be negative.")
         slept, pauses = 0.0, polling_pauses()
         what = f"Run {self.id}"
         with Meter(self._api.on_progress, what, total=None, unit="debates") as meter:
             while not self._is_over(meter):
                 if timeout is not None and slept >= timeout:
-                    raise WaitedTooLong(f"{what} is not done after {timeout:g} s; it goes on.")
+                    raise WaitedTooLong(f"{what} is not done after {timeout:g} s; it continues.")
                 pause = next(pauses)
                 if timeout is not None:
                     pause = max(0.01, min(pause, timeout - slept))
@@ -191,11 +191,11 @@ class RunClient:
         run = self.info
         if run.status == DONE:
             return run
-        advice = "start another"
+        advice = "start another run"
         if run.status == PAUSED:
-            advice = "resume() goes on with it, where it was out of money with another budget"
+            advice = "call resume(), with a new budget if the old one is used up"
         raise RunStopped(
-            f"{what} is {run.status}: {run.message or 'no reason is known'} ({advice}).",
+            f"{what} is {run.status}: {run.message or 'unknown reason'} ({advice}).",
             code=run.pause_code or run.status,
             data={"run": run.id, "status": run.status},
         )
@@ -205,15 +205,15 @@ class RunClient:
         return self._take("run")
 
     def pause(self) -> Record:
-        """Start no further calls; calls under way are finished and kept."""
+        """Start no further calls; running calls finish and are kept."""
         return self._take("run_pause")
 
     def resume(self, budget: float | str | Decimal | None = None) -> Record:
-        """Continue, perhaps with another budget, and try failed debates again."""
+        """Continue, optionally with another budget, and try failed debates again."""
         return self._take("run_resume", json={} if budget is None else {"budget": budget})
 
     def cancel(self) -> Record:
-        """End it for good; its labels stay."""
+        """End it permanently; its labels stay."""
         return self._take("run_cancel")
 
     def debates(self, **which: Any) -> Iterator[Record]:
@@ -240,7 +240,7 @@ def item_number(given: Record | int) -> int:
     """The number of the item that is labelled.
 
     Raises:
-        WrongUse: it is no task, item or number; ``next`` gives None at the end.
+        WrongUse: it is not a task, item or number; ``next`` returns None at the end.
     """
     item = given.item if isinstance(given, Record) and "lease" in given else given
     number = item.id if isinstance(item, Record) and "text" in item else item

@@ -31,13 +31,13 @@ import httpx
 
 #: Raised before anything was written to a connection.
 BEFORE_SENDING = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
-#: Statuses that proxies send for a moment, for any request.
+#: Temporary statuses of proxies, for any request.
 MOMENTARY = (429, 502, 503, 504)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """The fault of one field; ``row`` where it is one of a file or list, from 1."""
+    """The error of one field; ``row``, from 1, if it is from a file or list."""
 
     field: str
     message: str
@@ -49,13 +49,13 @@ class ClientError(Exception):
 
     #: A stable name for programs.
     code: str = "client"
-    #: The HTTP status, where there was an answer.
+    #: The HTTP status, if there was an answer.
     status: int | None = None
     #: The same call may succeed later.
     retryable: bool = False
-    #: The server surely did nothing: every request may be sent again.
+    #: The server certainly did nothing, so that any request may be sent again.
     undone: bool = False
-    #: Seconds the server asked to wait.
+    #: Seconds that the server asked to wait.
     retry_after: float | None = None
     errors: tuple[Fault, ...] = ()
     #: Further details of the server, by name.
@@ -88,7 +88,7 @@ class AnswerLost(ClientError):
 
 
 class TimedOut(AnswerLost):
-    """The server took longer than ``timeout``; it may still be at work."""
+    """The server took longer than ``timeout``; it may still be working."""
 
     code = "timed_out"
 
@@ -100,7 +100,7 @@ class UnexpectedAnswer(ClientError):
 
 
 class FieldMissing(UnexpectedAnswer, AttributeError):
-    """The answer does not have the field: it is misspelt, or the server is older than it."""
+    """The answer lacks the field: its name is wrong, or the server is too old."""
 
 
 class Refused(ClientError):
@@ -157,13 +157,13 @@ def connection_error(call: str, error: httpx.RequestError) -> ClientError:
     reason = str(error) or type(error).__name__
     if isinstance(error, BEFORE_SENDING):
         return ServerUnreachable(
-            f"The server cannot be reached ({reason}). Is the address right, and is it up?"
+            f"The server cannot be reached ({reason}). Check the address, and that the server runs."
         )
     if isinstance(error, httpx.TimeoutException):
         return TimedOut(
-            f"{call}: no answer in time; it may be at work on it. `timeout` says how long to wait."
+            f"{call}: no answer in time; the server may still be working. `timeout` sets the limit."
         )
-    return AnswerLost(f"{call}: the connection broke before the whole answer was here ({reason}).")
+    return AnswerLost(f"{call}: the connection broke before the answer was complete ({reason}).")
 
 
 def refusal(call: str, response: httpx.Response) -> ClientError:
@@ -172,7 +172,7 @@ def refusal(call: str, response: httpx.Response) -> ClientError:
     if status < 400:
         where = response.headers.get("Location", "elsewhere").partition("?")[0][:200]
         return UnexpectedAnswer(
-            f"{call}: the server sends us to {where}; give the client that server's own address.",
+            f"{call}: the server redirects to {where}: give the client that address.",
             code="redirected",
             status=status,
         )
@@ -184,7 +184,7 @@ def refusal(call: str, response: httpx.Response) -> ClientError:
         body = {}
     marked = body.get("retryable") is True
     kind = BY_STATUS.get(status, ServerFault if status >= 500 else Refused)
-    reason = httpx.codes.get_reason_phrase(status) or "An error without words"
+    reason = httpx.codes.get_reason_phrase(status) or "An error without a message"
     return kind(
         f"{body.get('detail') or reason} ({call}: {status})",
         code=str(body.get("code") or "http_error"),

@@ -19,10 +19,10 @@ class Record(SimpleNamespace):
     whose name ends in ``_at`` are datetimes with a time zone.
     """
 
-    def __getattr__(self, name: str) -> Any:  # asked only for what is not there
+    def __getattr__(self, name: str) -> Any:  # called only for missing names
         raise FieldMissing(
             f"The server's answer has no {name!r}, but {', '.join(self) or 'nothing'}; "
-            "is this client newer than the server?"
+            "the client may be newer than the server."
         )
 
     def __getitem__(self, name: str) -> Any:
