@@ -208,7 +208,7 @@ def _read_head(text: str, name: str) -> dict[str, Any]:
     if not isinstance(head, dict) or set(head) - {"fields"} != wanted:
         raise PromptError(f"The front matter of '{name}' must have exactly {_join_quoted(wanted)}.")
     if head["id"] != name:
-        raise PromptError(f"The prompt '{name}' calls itself '{head['id']}' in 'id'.")
+        raise PromptError(f"The prompt '{name}' has the 'id' '{head['id']}', not its name.")
     inputs = head["inputs"]
     if not isinstance(inputs, list) or not all(isinstance(key, str) for key in inputs):
         raise PromptError(f"The prompt '{name}': 'inputs' must be a list of variable names.")
@@ -272,13 +272,11 @@ def _parse_template(text: str, inputs: tuple[str, ...]) -> nodes.Template:
 
 def _check_language(node: nodes.Node, loops: int = 0) -> None:
     if not isinstance(node, _LANGUAGE):
-        words = (
-            f"'{type(node).__name__.lower()}' is not allowed in a prompt: it may only show values"
-        )
-        raise TemplateSyntaxError(f"{words}, and use 'if' and 'for'.", node.lineno)
+        words = f"'{type(node).__name__.lower()}' is not allowed in a prompt"
+        raise TemplateSyntaxError(f"{words}: show values, use 'if' and 'for'.", node.lineno)
     loops += isinstance(node, nodes.For)
     if loops > MOST_LOOPS or getattr(node, "recursive", False):
-        words = f"at most {MOST_LOOPS} loops may be nested, and none may call itself."
+        words = f"at most {MOST_LOOPS} loops may be nested, and none may be recursive."
         raise TemplateSyntaxError(words, node.lineno)
     for child in node.iter_child_nodes():
         _check_language(child, loops)
@@ -295,7 +293,7 @@ def _compile(tree: nodes.Template) -> Template:
 def _only_list(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return value
-    raise TypeError("'for' accepts only lists, not text")
+    raise TypeError("'for' accepts lists only, not text")
 
 
 _ENVIRONMENT.filters["only_list"] = _only_list
@@ -306,7 +304,7 @@ def _check_size(pieces: Iterable[str]) -> Iterator[str]:
     for count, piece in enumerate(pieces):
         length += len(piece)
         if count > MOST_PIECES or length > MOST_RENDERED:
-            raise ValueError("it is too long")
+            raise ValueError("the result is too long")
         yield piece
 
 

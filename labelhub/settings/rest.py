@@ -3,7 +3,7 @@
 DESCRIPTION = """
 Projects, items, labels, runs, gold, evaluation.
 
-**Signing in.** Make a key under *API keys* and send it with each request as
+**Signing in.** Create a key under *API keys* and send it with each request as
 `Authorization: Token KEY`, `Authorization: Bearer KEY` or `X-Api-Key: KEY`. In a browser, your
 session works too. A read key cannot change anything.
 

@@ -100,7 +100,7 @@ def test_a_template_cannot_reach_into_python() -> None:
         (HEAD.replace("source:", "sauce:") + "## system\nx\n## user\n{{ item }}", "exactly"),
         (HEAD.replace("[item]", "[") + "## system\nx\n## user\n{{ item }}", "not YAML"),
         (HEAD.replace("[item]", "item") + "## system\nx\n## user\n{{ item }}", "must be a list"),
-        (HEAD.replace("demo/role", "demo/other") + "## system\n## user\n", "calls itself"),
+        (HEAD.replace("demo/role", "demo/other") + "## system\n## user\n", "the 'id' 'demo/other'"),
         (HEAD + "## user\n{{ item }}", "must consist of"),
         (HEAD + "Hello\n## system\nx\n## user\n{{ item }}", "must consist of"),
         (
