@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any, cast
 
 from django.utils import timezone
@@ -80,10 +79,12 @@ async def begin_reply(session: Session, sent: frames.Msg, stored: str = "") -> N
     Args:
         stored: the same text without personal data, where it is kept.
     """
-    # Looking for personal data takes its time, and the event loop has others.
-    region = session.known.site.region
-    redacted = partial(redact, sent.text, region=region, names=finder())
-    text = stored or (await asyncio.to_thread(redacted)).text
+
+    def redacted_text() -> str:
+        # In a thread: this takes time, and the first call of the finder loads a model.
+        return redact(sent.text, region=session.known.site.region, names=finder()).text
+
+    text = stored or await asyncio.to_thread(redacted_text)
     session.talk.add(ChatLine(sent.mid, sent.conv, sent.role, text))
     _queue(session, sent.mid)
 
