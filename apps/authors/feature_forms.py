@@ -1,4 +1,4 @@
-"""The form of one feature: its definition as fields, one block of words per language."""
+"""The form of one feature: the fields of its definition, and a template per language."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -25,7 +25,7 @@ _ANSWERS = [
     (NUMBER, "A number, as one of several bands"),
     (WORD, "One word"),
 ]
-#: What a site owner may expect, as a number: see ``prior`` of a feature.
+#: Expectations of a site owner as numbers: the ``prior`` of a feature.
 _PRIORS = [
     ("", "Unknown"),
     ("-0.5", "Not expected to matter"),
@@ -35,23 +35,24 @@ _PRIORS = [
 
 
 class FeatureForm(forms.Form):
-    """A feature as people edit it. The key stays once it is made: answers are found by it.
+    """A feature as people edit it. Its key cannot change, because answers refer to it.
 
     Args:
-        feature: what is edited; None for a new one.
+        feature: the feature to edit; None for a new one.
         languages: those of the site.
     """
 
     key = forms.CharField(
-        label="Name for programs",
+        label="Key",
         max_length=40,
-        help_text="Small letters, digits and underscores, such as when_to_buy. It stays.",
+        help_text="Small letters, digits and underscores, such as when_to_buy. You cannot change "
+        "it later.",
     )
     name = forms.CharField(max_length=60)
     definition = forms.CharField(
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="What it is, for people and models.",
+        help_text="What the feature means, for people and models.",
     )
     answer = forms.ChoiceField(
         label="Answered by", choices=_ANSWERS, initial="choice", widget=forms.RadioSelect
@@ -60,47 +61,50 @@ class FeatureForm(forms.Form):
         label="Values",
         rows=5,
         required=False,
-        help_text="One a line; after a colon, what it means: “soon: next week, in a few days”. "
-        "Empty where any options will do, and for one word. Yes, no and bands are there anyway.",
+        help_text="One per line, with its meaning after a colon: “soon: next week, in a few days”. "
+        "Leave this empty for one word, or if a model may choose the options. Yes, no and "
+        "bands need no line.",
     )
     bounds = LinesField(
         label="Bounds",
         rows=2,
         commas=True,
         required=False,
-        help_text="Ascending numbers, parted by commas: 25, 50, 100 asks for "
-        "“under 25”, “25 to under 50”, “50 to under 100” and “100 or more”.",
+        help_text="Ascending numbers, separated by commas. For example, 25, 50, 100 gives the "
+        "options “under 25”, “25 to under 50”, “50 to under 100” and “100 or more”.",
     )
     unit = forms.CharField(
         max_length=12, required=False, help_text="What the number counts, such as USD or days."
     )
     ordinal = forms.BooleanField(
-        label="The values are a scale", required=False, help_text="Kept in order, not shuffled."
+        label="The values are a scale",
+        required=False,
+        help_text="The options keep their order and are not shuffled.",
     )
     always = forms.BooleanField(
         label="It applies to every message",
         required=False,
-        help_text="Asked about whatever an ordinary message says, off topic too.",
+        help_text="Authors may be asked about it after any ordinary message, even off topic.",
     )
     applies = forms.CharField(
         label="When it applies",
         max_length=500,
         required=False,
-        help_text="In words for a model, such as “There is a purchase ahead.”",
+        help_text="Instructions for the model, such as “The author plans a purchase.”",
     )
     cues = LinesField(
-        label="Words that speak for it",
+        label="Words that suggest it",
         commas=True,
         required=False,
-        help_text="Parted by commas; the offline model goes by them.",
+        help_text="Separated by commas; used by the offline model.",
     )
     hint = forms.CharField(label="How to word a question about it", max_length=500, required=False)
     prior = forms.ChoiceField(
-        label="What you expect of it",
+        label="Expected benefit",
         choices=_PRIORS,
         required=False,
-        help_text="How much knowing it should help in what you offer. A beginning, until there is "
-        "experience.",
+        help_text="How much knowing this should help to choose recommendations. Echo starts from "
+        "this until it has learnt from answers.",
     )
 
     def __init__(
@@ -133,7 +137,7 @@ class FeatureForm(forms.Form):
         """The feature as typed.
 
         Raises:
-            InvalidInput: as :func:`parse_feature`, naming a field of this form.
+            InvalidInput: as :func:`parse_feature`, with field names of this form.
         """
         data = self.cleaned_data
         parted = [line.partition(":") for line in data["values"]]
@@ -156,7 +160,7 @@ class FeatureForm(forms.Form):
             raise InvalidInput(error.message, data={"errors": renamed}) from None
 
     def _space(self) -> dict[str, Any]:
-        """What only some answers have; it stays out of the others, whatever the fields hold."""
+        """Fields that only some kinds of answers have; for other kinds they are cleared."""
         data = self.cleaned_data
         space: dict[str, Any] = {"bounds": [], "unit": ""}
         if data["answer"] == NUMBER:
@@ -165,7 +169,7 @@ class FeatureForm(forms.Form):
         return space | (derived if data["answer"] in (YES_NO, NUMBER) else {})
 
     def _add_prior(self, prior: float | None) -> None:
-        """A number that was set over REST is kept, though the form would not offer it."""
+        """Keep a prior that was set over REST, although the form does not offer it."""
         field = self.fields["prior"]
         if isinstance(field, forms.ChoiceField) and prior is not None:
             self.initial["prior"] = str(prior)
@@ -173,7 +177,7 @@ class FeatureForm(forms.Form):
                 field.choices = [*_PRIORS, (str(prior), f"{prior:g}, as set before")]
 
     def _templates(self) -> dict[str, Any]:
-        """The blocks that say something; what is in other languages stays."""
+        """The templates that are not empty; those in other languages are kept."""
         made: dict[str, Any] = {}
         for language in self.languages:
             question = self.cleaned_data[f"question_{language}"]
@@ -194,14 +198,14 @@ class FeatureForm(forms.Form):
         options = LinesField(label=f"Options, {LANGUAGES[language]}", rows=4, required=False)
         options.widget.attrs |= direction
         options.help_text = (
-            "One a line: value = words, such as “soon = Fairly soon”. Empty for yes or no, and for "
-            "numbers, unless you want other words than ours."
+            "One per line: value = words, such as “soon = Fairly soon”. For yes or no and for "
+            "numbers, leave this empty to use the standard words."
         )
         self.fields[f"options_{language}"] = options
 
 
 def _initial_of(feature: Feature) -> dict[str, Any]:
-    """What the fields of a known feature begin with."""
+    """The initial values of the fields for an existing feature."""
     initial = feature.to_json()
     initial["values"] = [
         f"{value}: {feature.meanings[value]}" if feature.meanings.get(value) else value
@@ -219,7 +223,7 @@ def _initial_of(feature: Feature) -> dict[str, Any]:
 
 
 def _number(text: str) -> float | str:
-    """The number; what is none stays as it is, for the parser to refuse."""
+    """The number; other text is unchanged, so that the parser refuses it."""
     try:
         return float(text)
     except ValueError:
@@ -243,5 +247,5 @@ class FeatureFileForm(forms.Form):
     file = forms.FileField(
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
         error_messages={"empty": "The file is empty."},
-        help_text="A table with a heading (CSV), or a list of definitions (JSON); at most 4 MB.",
+        help_text="A CSV table with a header row, or a JSON list of definitions; at most 4 MB.",
     )

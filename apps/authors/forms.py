@@ -15,13 +15,13 @@ from labelhub.core.interview.features import Feature, starter_library
 
 NANO = Decimal(1_000_000_000)
 ORIGINS_HELP = (
-    "Scheme and host of each page that may embed the widget, one a line, such as "
-    "https://shop.example.org. Others are refused."
+    "Scheme and host of each page that may embed the widget, one per line, such as "
+    "https://shop.example.org. Other pages are refused."
 )
 
 
 class LinesField(forms.CharField):
-    """A list, one entry a line."""
+    """A list, one entry per line."""
 
     def __init__(self, *, rows: int = 3, commas: bool = False, **kwargs: Any) -> None:
         widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
@@ -29,7 +29,7 @@ class LinesField(forms.CharField):
         self.commas = commas
 
     def prepare_value(self, value: Any) -> Any:
-        """A list as lines; what was typed stays as it is."""
+        """A list as lines; typed text is unchanged."""
         return "\n".join(map(str, value)) if isinstance(value, list | tuple) else value
 
     def clean(self, value: Any) -> Any:
@@ -40,13 +40,13 @@ class LinesField(forms.CharField):
 
 
 class PercentField(forms.DecimalField):
-    """A share, typed as per cent."""
+    """A share, typed as a percentage."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=100, decimal_places=2, **kwargs)
 
     def prepare_value(self, value: Any) -> Any:
-        """A share as per cent; what was typed stays as it is."""
+        """A share as a percentage; typed text is unchanged."""
         return f"{value * 100:g}" if isinstance(value, float) else value
 
     def clean(self, value: Any) -> Any:
@@ -55,13 +55,13 @@ class PercentField(forms.DecimalField):
 
 
 class DollarsField(forms.DecimalField):
-    """Nano-USD, typed as USD; empty for none."""
+    """Nano-USD, typed as USD; may be empty."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_digits=15, decimal_places=6, required=False, **kwargs)
 
     def prepare_value(self, value: Any) -> Any:
-        """Nano-USD as USD; what was typed stays as it is."""
+        """Nano-USD as USD; typed text is unchanged."""
         return f"{Decimal(value) / NANO:f}" if isinstance(value, int) else value
 
     def clean(self, value: Any) -> Any:
@@ -79,7 +79,7 @@ def library_choices() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def picked_features(picked: list[str]) -> list[Feature]:
-    """The features of the library that were ticked, in the library's order."""
+    """The selected features of the library, in its order."""
     wanted = set(picked)
     return [
         feature
@@ -90,15 +90,15 @@ def picked_features(picked: list[str]) -> list[Feature]:
 
 
 class LanguagesForm(forms.Form):
-    """Default language and others, which make one list."""
+    """The default language and the other languages of a site."""
 
     language = forms.ChoiceField(
         label="Default language",
         choices=list(LANGUAGES.items()),
-        help_text="Asked in where the author's language is not known or not offered.",
+        help_text="Used if the author's language is not known or not among these.",
     )
     more_languages = forms.MultipleChoiceField(
-        label="Also asked in",
+        label="Other languages",
         choices=list(LANGUAGES.items()),
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -118,32 +118,32 @@ class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic 
     """A model, offered as on the other pages."""
 
     def label_from_instance(self, obj: ModelSpec) -> str:
-        """Its name and whose it is: the offline model's provider says that it is no LLM."""
+        """Its name and provider; the provider of the offline model says that it is not an LLM."""
         return f"{obj.name} · {obj.provider.name}"
 
 
 class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg]  # generic only in the stubs
-    """Everything that can be changed of a site, in groups."""
+    """All settings of a site, in groups."""
 
     GROUPS = (
-        ("embedding", "Where and who", "Which pages may embed the widget, and whom it serves.", (
+        ("embedding", "Pages and authors", "Which pages may embed the widget, and who is asked.", (
             "name", "enabled", "allowed_origins", "identity", "consent_by", "privacy_url",
             "language", "more_languages", "region", "country_header",
         )),
-        ("asking", "How often", "A question too many costs more than it brings.", (
+        ("asking", "How often", "Too many questions drive authors away.", (
             "every_messages", "min_seconds", "per_conversation", "per_day", "most_questions",
             "least_relevant", "sampling", "reask_share",
         )),
-        ("models", "Models and chat", "Who words the questions, and who answers in chat mode.", (
+        ("models", "Models and chat", "Which models word the questions and answer in the chat.", (
             "model", "daily_budget_nanousd", "calls_per_day", "replies_anonymous",
             "replies_verified", "replies_network", "chat_model", "chat_title", "chat_greeting",
             "chat_instructions",
         )),
-        ("rewards", "Rewards", "For people whom the host has signed in; nobody else can be paid.", (
+        ("rewards", "Rewards", "For signed-in authors; others cannot be paid.", (
             "reward_cents", "currency", "reward_daily_cents", "reward_total_cents",
             "reward_hold_days",
         )),
-        ("data", "Data", "What is kept, for how long, and what an answer counts for.", (
+        ("data", "Data", "What is kept, for how long, and whether answers become gold.", (
             "keep_text", "retention_days", "answers_decide",
         )),
     )  # fmt: skip
@@ -153,17 +153,17 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
     )
     sampling = PercentField(
         label="Sampling, %",
-        help_text="Of the messages worth asking about, so many are asked about. The chance is "
-        "kept with each question, to weigh answers by.",
+        help_text="Share of the messages worth asking about that are asked about. Each question "
+        "stores this probability, so that answers can be weighted.",
     )
     reask_share = PercentField(
-        label="Asked again, %",
-        help_text="Of surveys, so many repeat a question the author has answered before: whether "
-        "they say the same is a sign of trust.",
+        label="Repeated questions, %",
+        help_text="Share of surveys that repeat a question which the author has answered before. "
+        "Consistent answers speak for an author.",
     )
     daily_budget_nanousd = DollarsField(
-        label="Budget of a day in USD",
-        help_text="Models are not asked once so much is spent since midnight UTC. Empty: no limit.",
+        label="Daily budget in USD",
+        help_text="No model is called once this much is spent since midnight UTC. Empty: no limit.",
     )
 
     class Meta:
@@ -183,55 +183,56 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "consent_by": "Who asks for consent",
             "privacy_url": "Address of the privacy notice",
             "region": "Country of phone numbers",
-            "country_header": "Header with the visitor's country",
+            "country_header": "HTTP header with the visitor's country",
             "every_messages": "Messages between two surveys",
             "min_seconds": "Seconds between two surveys",
-            "per_conversation": "Surveys in a conversation",
-            "per_day": "Surveys of an author a day",
-            "most_questions": "Questions of a survey, at most",
-            "least_relevant": "Features that must matter",
+            "per_conversation": "Surveys per conversation, at most",
+            "per_day": "Surveys per author and day, at most",
+            "most_questions": "Questions per survey, at most",
+            "least_relevant": "Relevant features, at least",
             "model": "Model that words the questions",
-            "calls_per_day": "Model calls of the site a day",
-            "replies_anonymous": "Replies to an anonymous author a day",
-            "replies_verified": "Replies to a signed-in author a day",
-            "replies_network": "Replies to one network a day",
+            "calls_per_day": "Model calls per day, at most",
+            "replies_anonymous": "Replies to an anonymous author per day, at most",
+            "replies_verified": "Replies to a signed-in author per day, at most",
+            "replies_network": "Replies to one network per day, at most",
             "chat_model": "Model that answers in chat mode",
             "chat_title": "Title of the chat",
-            "chat_greeting": "First words of the chat",
-            "chat_instructions": "Instructions to the chat's model",
-            "reward_cents": "For each answer, in cents",
-            "reward_daily_cents": "Most per author a day, in cents",
-            "reward_total_cents": "Most per author in all, in cents",
-            "reward_hold_days": "Held for so many days",
+            "chat_greeting": "Greeting of the chat",
+            "chat_instructions": "Instructions for the chat's model",
+            "reward_cents": "Reward for each answer, in cents",
+            "reward_daily_cents": "Limit per author and day, in cents",
+            "reward_total_cents": "Limit per author in total, in cents",
+            "reward_hold_days": "Days for which a reward is held",
             "keep_text": "What is kept of a message",
-            "retention_days": "Messages are kept for so many days",
+            "retention_days": "Days for which messages are kept",
             "answers_decide": "A trusted author's answer becomes gold",
         }
         help_texts = {
-            "enabled": "Off: pages show nothing, nothing is taken, what was said stays.",
-            "every_messages": "At most one survey in so many messages of an author; the first one "
-            "not before so many.",
-            "min_seconds": "The first one not before so many since they came. After two surveys "
-            "sent away in a row the pause grows four times with each, up to a week.",
-            "per_conversation": "At most.",
-            "most_questions": "One at a time, 1 to 4, each can be skipped.",
-            "least_relevant": "Fewer features that matter to a message, and it is not asked about.",
-            "model": "Also judges what is relevant. Empty: the offline model, a text matcher that "
-            "takes each question from its template.",
-            "calls_per_day": "All that models do for this site's authors. Used up: no replies and "
-            "no questions until midnight UTC; messages are still taken.",
-            "replies_anonymous": "As many messages of theirs, at most, are looked at for questions "
-            "too. Then the chat says that it was all for today.",
+            "enabled": "If off, pages do not show the widget and no messages are accepted. "
+            "Existing data stays.",
+            "every_messages": "An author gets at most one survey in this many messages, and the "
+            "first one after this many messages at the earliest.",
+            "min_seconds": "The first survey also waits this long after the author's arrival. From "
+            "the second survey dismissed in a row, each one makes the pause four times as "
+            "long, up to a week.",
+            "most_questions": "From 1 to 4, shown one at a time; authors can skip each one.",
+            "least_relevant": "A message with fewer relevant features is not asked about.",
+            "model": "Also decides what is relevant. If empty, the offline model takes each "
+            "question from its template.",
+            "calls_per_day": "All calls for this site's authors. When they are used up, there are "
+            "no replies and no questions until midnight UTC; messages are still accepted.",
+            "replies_anonymous": "The same limit applies to the messages that models judge for "
+            "questions. Once it is reached, the chat asks the author to come back tomorrow.",
             "replies_network": "All authors of one /24 (IPv6: /56) together.",
-            "chat_instructions": "What it is and knows. Ours are added: be brief, ask for no "
-            "personal data, do not pretend to be human.",
+            "chat_instructions": "What the chatbot is and knows. LabelHub adds rules: be brief, "
+            "ask for no personal data, do not pretend to be human.",
             "reward_cents": "0: no rewards.",
             "currency": "Three letters, such as EUR.",
-            "reward_hold_days": "Time in which a reward can be voided.",
-            "keep_text": "Models and exports only ever see it without personal data. Where nothing "
-            "is kept, nobody is asked within five minutes of a message that no model has judged: "
-            "let one message lie between two surveys.",
-            "answers_decide": "Off: the answer is one label among others.",
+            "reward_hold_days": "During this time a reward can be voided.",
+            "keep_text": "Models and exports get texts only without personal data. If nothing is "
+            "kept, authors are not asked within five minutes of a message that no model has "
+            "judged; then set “Messages between two surveys” to 1.",
+            "answers_decide": "If off, the answer is one label among others.",
         }
         widgets = {
             "identity": forms.RadioSelect,
@@ -261,14 +262,14 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             yield key, title, words, [self[name] for name in names]
 
     def changes(self) -> dict[str, Any]:
-        """What :func:`update_site` is to take."""
+        """The arguments for :func:`update_site`."""
         apart = ("language", "more_languages")
         kept = {name: value for name, value in self.cleaned_data.items() if name not in apart}
         return kept | {"languages": self.languages()}
 
 
 class ConsentForm(forms.Form):
-    """What authors agree to, in each language of the site."""
+    """The consent text in each language of the site."""
 
     def __init__(self, *args: Any, site: Site, texts: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -287,7 +288,7 @@ class ConsentForm(forms.Form):
 
 
 def name_language_field(error: LabelhubError) -> LabelhubError:
-    """The refusal with the list of languages under the name of the field that leads it."""
+    """Report errors of the list of languages at the field for the default language."""
     for fault in error.data.get("errors", []):
         if fault["field"] == "languages":
             fault["field"] = "language"
@@ -296,15 +297,15 @@ def name_language_field(error: LabelhubError) -> LabelhubError:
 
 PICK = "pick"
 _SETS = {
-    "shopping": "What people who look for something to buy have in mind: how they feel, how "
+    "shopping": "What people have in mind when they want to buy something: how they feel, how "
     "urgent it is, when and for whom they buy, what matters most.",
-    "emotion": "What people feel while they write: the main emotion, how strong, where it comes "
-    "from, which reply they hope for.",
+    "emotion": "What people feel while they write: the main emotion, how strong it is, its cause, "
+    "and which reply they hope for.",
 }
 
 
 class SetCard(NamedTuple):
-    """A set of the starter library to choose; ``features`` is empty for "pick"."""
+    """A set of the starter library; ``features`` is empty for "pick"."""
 
     key: str
     title: str
@@ -313,16 +314,16 @@ class SetCard(NamedTuple):
 
 
 class SiteForm(LanguagesForm):
-    """What a new site needs; everything else has a default and is under its settings."""
+    """A new site; all other settings have defaults."""
 
     name = forms.CharField(
-        max_length=100, help_text="Authors see it where they are asked for consent."
+        max_length=100, help_text="Authors see this name when they are asked for consent."
     )
     allowed_origins = LinesField(
         label="Pages that may embed it", required=False, help_text=ORIGINS_HELP
     )
     allow_here = forms.BooleanField(
-        label="Also pages of this server, for the preview", required=False, initial=True
+        label="Also allow pages of this server, for the preview", required=False, initial=True
     )
     questions = forms.ChoiceField(
         label="What do you want to learn from authors?",
@@ -335,50 +336,50 @@ class SiteForm(LanguagesForm):
         choices=Site.Identity.choices,
         initial=Site.Identity.ANONYMOUS,
         widget=forms.RadioSelect,
-        help_text="Rewards need people whom the host has signed in.",
+        help_text="Only signed-in authors can earn rewards.",
     )
     consent_by = forms.ChoiceField(
         label="Who asks for consent?",
         choices=Site.ConsentBy.choices,
         initial=Site.ConsentBy.WIDGET,
         widget=forms.RadioSelect,
-        help_text="Nothing is stored or sent before. Choose the host only if its own consent "
-        "names this purpose.",
+        help_text="Before consent, nothing is stored or sent. Choose the host only if its own "
+        "consent names this purpose.",
     )
     field_order = ["name", "allowed_origins", "allow_here", "questions", "picked", "language"]
 
     def clean(self) -> dict[str, Any]:
-        """Picking features takes at least one."""
+        """Picking features requires at least one."""
         cleaned: dict[str, Any] = super().clean() or {}
         if cleaned.get("questions") == PICK and not cleaned.get("picked"):
-            self.add_error("picked", "Tick at least one feature.")
+            self.add_error("picked", "Select at least one feature.")
         return cleaned
 
     def features(self) -> list[Feature]:
-        """What the site is to ask about."""
+        """The features that the site will ask about."""
         chosen = self.cleaned_data["questions"]
         if chosen == PICK:
             return picked_features(self.cleaned_data["picked"])
         return list(starter_library()[chosen])
 
     def set_cards(self) -> Iterator[SetCard]:
-        """The sets to choose from, and picking oneself."""
+        """The sets of the library, and a card for picking single features."""
         for key, features in starter_library().items():
             yield SetCard(key, key.capitalize(), _SETS.get(key, ""), tuple(features))
         yield SetCard(
-            PICK, "Pick single ones", "Tick what you need; you can write your own later.", ()
+            PICK, "Single features", "Select the ones you need; you can add your own later.", ()
         )
 
     def chosen_set(self) -> str:
-        """The set that is ticked now."""
+        """The key of the selected set."""
         return str(self["questions"].value())
 
 
 class ConsoleForm(forms.Form):
-    """A message to try the stages on."""
+    """A message for the test console."""
 
     text = forms.CharField(
-        label="A message, as an author would write it",
+        label="A message as an author would write it",
         max_length=8000,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 4}),
@@ -386,28 +387,28 @@ class ConsoleForm(forms.Form):
 
 
 class RulingForm(forms.Form):
-    """A manager's decision over the signals."""
+    """A manager's decision, which overrides the signals."""
 
     trusted = forms.TypedChoiceField(
-        choices=[("no", "Exclude"), ("yes", "Include"), ("", "Leave it to the signals")],
+        choices=[("no", "Exclude"), ("yes", "Include"), ("", "Let the signals decide")],
         coerce=lambda given: given == "yes",
         empty_value=None,
         required=False,
     )
     reason = forms.CharField(
-        max_length=300, required=False, help_text="Kept with each answer that it excludes."
+        max_length=300, required=False, help_text="Stored with each excluded answer."
     )
 
     def clean(self) -> dict[str, Any]:
-        """Excluding somebody takes a reason."""
+        """Excluding an author requires a reason."""
         cleaned: dict[str, Any] = super().clean() or {}
         if cleaned.get("trusted") is False and not cleaned.get("reason"):
-            self.add_error("reason", "Say why: it is kept with their answers.")
+            self.add_error("reason", "Give a reason: it is stored with the answers.")
         return cleaned
 
 
 class TypedForm(forms.Form):
-    """What cannot be undone takes typed words."""
+    """A confirmation by typing the given words, for actions that cannot be undone."""
 
     typed = forms.CharField()
 
@@ -417,8 +418,8 @@ class TypedForm(forms.Form):
         self.fields["typed"].label = label
 
     def clean_typed(self) -> str:
-        """Exactly the words."""
+        """Require exactly these words."""
         typed: str = self.cleaned_data["typed"].strip()
         if typed != self.words:
-            raise forms.ValidationError(f"That is not “{self.words}”.")
+            raise forms.ValidationError(f"Type exactly “{self.words}”.")
         return typed

@@ -1,4 +1,4 @@
-"""What every page of a site shows around its own content."""
+"""The frame of a site's pages: heading and tabs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from apps.authors.models import Site
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 
-#: Key, words, URL name. The numbers are for every member; what authors wrote is for managers.
+#: Key, words, URL name. Every member may see the counts; only managers see what authors wrote.
 TABS = (
     ("overview", "Overview", "site_overview"),
     ("live", "Live", "site_live"),
@@ -29,7 +29,7 @@ FOR_EVERYBODY = {"overview", "echo", "offers"}
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab as ``components/tabs.html`` draws it."""
+    """A tab for ``components/tabs.html``."""
 
     url: str
     text: str
@@ -38,13 +38,13 @@ class Tab:
 
 
 def sites_page(request: SignedInRequest, project: Project) -> dict[str, Any]:
-    """The project's frame with "Sites" as where one is, and whether the person manages."""
+    """The project's frame with "Sites" as the current page, and whether the user is a manager."""
     page = project_page(request, project, "sites")
     return page | {"manages": page["role"] == Role.MANAGER}
 
 
 def site_page(request: SignedInRequest, site: Site, tab: str) -> dict[str, Any]:
-    """The frame of one site's page, with the tabs that the person may open."""
+    """The frame of a site's page, with the tabs that the user may open."""
     page = sites_page(request, site.project)
     offered = [tab for tab in TABS if page["manages"] or tab[0] in FOR_EVERYBODY]
     slug = site.project.slug
@@ -55,5 +55,5 @@ def site_page(request: SignedInRequest, site: Site, tab: str) -> dict[str, Any]:
 
 
 def own_origin(request: SignedInRequest) -> str:
-    """This server's own origin, as the browser that asks would send it."""
+    """This server's own origin, as the user's browser would send it."""
     return f"{request.scheme}://{request.get_host()}".lower()

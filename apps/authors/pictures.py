@@ -1,4 +1,4 @@
-"""What the dashboard draws. Positions are 0 to 100; colours and sizes come from the stylesheet."""
+"""Charts of the dashboard. Positions are 0 to 100; the stylesheet sets colours and sizes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,12 +9,12 @@ from apps.authors.stages import STAGES, stage_name
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
 from labelhub.core.interview.funnel import Funnel, FunnelRate, rates
 
-#: The rates below the funnel, and how they are named there.
+#: The rates below the funnel, with their names.
 SIDE_RATES: Mapping[str, str] = {
-    "nofit": "None of these fits",
+    "nofit": "None of these fit",
     "skipped": "Skipped",
     "closed": "Closed",
-    "expired": "Not in time",
+    "expired": "Expired",
     "early": "Clicked too early",
     "optouts": "Opted out",
 }
@@ -23,7 +23,7 @@ _SMALLEST = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One bar of the funnel; ``figure``: the share of the bar above that came so far."""
+    """One bar of the funnel; ``figure``: its share of the bar above."""
 
     name: str
     words: str
@@ -45,7 +45,7 @@ class NamedRate:
 
 
 def figure_of(rate: FunnelRate) -> dict[str, Any]:
-    """The rate as the figure component takes it."""
+    """The rate for the figure component."""
     return asdict(rate)
 
 
@@ -64,11 +64,11 @@ def funnel_steps(traffic: Traffic) -> tuple[list[Step], list[Step]]:
         ),
         Step(
             "Asked about",
-            "within pauses, caps and budget",
+            "within pauses, limits and budget",
             now.surveys,
             _width(now.surveys, now.messages),
             figure_of(found["asked"]),
-            "of those worth it",
+            "of those worth asking about",
         ),
     ]
     total = traffic.questions
@@ -88,7 +88,7 @@ def funnel_steps(traffic: Traffic) -> tuple[list[Step], list[Step]]:
 
 
 def side_rates(funnel: Funnel) -> list[NamedRate]:
-    """What else happens to questions that are shown."""
+    """Other outcomes of shown questions."""
     found = rates(funnel)
     return [
         NamedRate(key, name, found[key].part, figure_of(found[key]), found[key].definition)
@@ -97,7 +97,7 @@ def side_rates(funnel: Funnel) -> list[NamedRate]:
 
 
 def dropped_rates(funnel: Funnel) -> list[NamedRate]:
-    """What each stage dropped, in the order in which messages meet the stages."""
+    """Shares of messages that each stage dropped, in the order of the stages."""
     found, order = rates(funnel), list(STAGES)
     stages = sorted(
         (stage for stage, count in funnel.dropped.items() if count),
@@ -116,7 +116,7 @@ def dropped_rates(funnel: Funnel) -> list[NamedRate]:
 
 
 def charts(bars: Sequence[TrafficBar], *, weeks: bool) -> list[Chart]:
-    """Messages with those asked about, and questions shown with those answered, day by day."""
+    """Two charts by day or week: messages with those asked about, questions with those answered."""
     start = "week of" if weeks else "day"
     days = [f"{bar.start:%-d %b}" for bar in bars]
     funnels = [(day, bar.funnel) for day, bar in zip(days, bars, strict=True)]
@@ -148,7 +148,7 @@ def charts(bars: Sequence[TrafficBar], *, weeks: bool) -> list[Chart]:
 
 
 def _chart(title: str, rows: Sequence[Mapping[str, Any]], kind: str) -> Chart:
-    """The second column of ``rows`` as bars, and before them the third, which is a part of it."""
+    """Bars of the second column of ``rows``, and in front of them its part, the third column."""
     days, wholes, parts = zip(*(list(row.values())[:3] for row in rows), strict=True)
     _, whole, part = list(rows[0])[:3]
     most = max((*wholes, *parts))

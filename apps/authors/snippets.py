@@ -1,4 +1,4 @@
-"""What a host copies: snippets and code, filled in with the site's own key and address."""
+"""Snippets and code for hosts to copy, with the site's key and address."""
 
 from apps.authors.models import Site
 
@@ -6,8 +6,8 @@ FORWARD = """// The same two calls wherever your chatbot shows a message:
 LabelHub.message(userText, { id: messageId, conversation: conversationId, role: "author" });
 LabelHub.message(replyText, { id: replyId, conversation: conversationId, role: "assistant" });"""
 
-#: Optional, before the tag: keeps calls until the widget is there. Not where inline scripts are
-#: forbidden; there, such lines belong into a file.
+#: Optional, before the tag: keeps calls until the widget has loaded. Pages that forbid inline
+#: scripts need these lines in a file.
 QUEUE = """<script>
 window.LabelHub = window.LabelHub || { q: [],
   message() { this.q.push(["message", ...arguments]); },
@@ -16,23 +16,23 @@ window.LabelHub = window.LabelHub || { q: [],
 
 
 def snippet(site: Site, script: str) -> str:
-    """For a page that has a chatbot of its own."""
+    """The tag for a page with its own chatbot."""
     return _tag(site, script, "companion")
 
 
 def chat_snippet(site: Site, script: str) -> str:
-    """For a page that has none: the widget brings the whole chat."""
+    """The tag for a page without a chatbot: the widget is the complete chat."""
     return _tag(site, script, "chat")
 
 
 def csp(origin: str) -> str:
-    """What a host's Content-Security-Policy must allow."""
+    """The lines that a host's Content-Security-Policy needs."""
     socket = origin.replace("http", "ws", 1)
     return f"script-src {origin};\nconnect-src {origin} {socket};"
 
 
 def python_token(site: Site) -> str:
-    """Signing who a visitor is, in Python."""
+    """Python code that signs a visitor's id."""
     return f"""import os, time
 import jwt  # pip install pyjwt
 
@@ -47,7 +47,7 @@ def labelhub_token(user_id: str) -> str:
 
 
 def node_token(site: Site) -> str:
-    """The same in Node."""
+    """Node code that signs a visitor's id."""
     return f"""import jwt from "jsonwebtoken"; // npm install jsonwebtoken
 
 export function labelhubToken(userId) {{
@@ -64,15 +64,15 @@ export function labelhubToken(userId) {{
 
 
 def server_call(site: Site, origin: str) -> str:
-    """A chatbot's back end that talks to us by itself, without a browser."""
+    """Calls of a chatbot's back end, without a browser."""
     base = f"{origin}/api/v1/sites/{site.public_key}"
-    return f"""# A message in, its questions back (waits up to 5 seconds for them):
+    return f"""# Post a message and get its questions (waits up to 5 seconds for them):
 curl -X POST {base}/messages/ \\
   -H "Authorization: Bearer $LABELHUB_SERVER_KEY" -H "Content-Type: application/json" \\
   -d '{{"author": "user-17", "id": "m-1", "conversation": "c-1", "consent": true,
        "text": "I need a quiet laptop by Friday.", "wait": 5}}'
 
-# Tell when it is on the screen, then send the answer:
+# Report when a question is shown, then send the answer:
 curl -X POST {base}/questions/QUESTION_ID/shown/ \\
   -H "Authorization: Bearer $LABELHUB_SERVER_KEY" -H "Content-Type: application/json" \\
   -d '{{"author": "user-17"}}'

@@ -1,17 +1,17 @@
-"""The stages a message passes, and the reasons for which it does not, as people read them."""
+"""Names of the stages that a message passes, and of the reasons why it is dropped."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-#: Names of one kind that a verdict lists.
+#: Most names that a detail lists.
 MOST_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
 class StageLabel:
-    """A stage's name, and what it decides."""
+    """A stage's name and what it decides."""
 
     name: str
     decides: str
@@ -21,25 +21,27 @@ class StageLabel:
 STAGES: Mapping[str, StageLabel] = MappingProxyType(
     {
         "screen": StageLabel(
-            "Filter", "Too short, repeated, many links: left alone without a model."
+            "Filter", "Drops short or repeated texts and many links, without a model."
         ),
-        "redaction": StageLabel("Personal data", "Taken out before anything else reads it."),
+        "redaction": StageLabel("Personal data", "Removed before anything else reads the text."),
         "sensitive": StageLabel("Sensitive topics", "Never asked about, never kept."),
-        "interrupted": StageLabel("Moment", "A question is about now or not at all."),
-        "budget": StageLabel("Budget", "What models may cost in a day."),
-        "throttle": StageLabel("Not too often", "Pauses, caps and sampling of this site."),
-        "model": StageLabel("Model", "Whether it could be reached at all."),
+        "interrupted": StageLabel("Moment", "A question that comes too late is not asked."),
+        "budget": StageLabel("Budget", "What models may cost per day."),
+        "throttle": StageLabel("Not too often", "Pauses, limits and sampling of this site."),
+        "model": StageLabel("Model", "Whether the model could be reached."),
         "relevance": StageLabel(
-            "Relevance", "What the message is, and what it gives reason to ask about."
+            "Relevance", "The kind of message, and the features that matter to it."
         ),
-        "prediction": StageLabel("Prediction", "The value that is most probable for each."),
+        "prediction": StageLabel("Prediction", "The most probable value of each feature."),
         "enough": StageLabel("Enough to ask", "Whether enough features are left."),
         "choice": StageLabel("Worth asking", "Whether an answer would teach more than it costs."),
-        "questions": StageLabel("Questions", "Worded, checked, reworded once, or from a template."),
-        "left": StageLabel("Still there", "Who has opted out or left is not asked."),
+        "questions": StageLabel(
+            "Questions", "Worded by a model and checked, or taken from a template."
+        ),
+        "left": StageLabel("Still there", "Authors who opted out or left are not asked."),
     }
 )
-#: What these drop was never worth a question; the others drop what was.
+#: Messages dropped by these stages were not worth a question; those dropped by others were.
 NOT_WORTH_ASKING = frozenset({"screen", "sensitive", "relevance", "enough"})
 
 REASONS: Mapping[str, str] = MappingProxyType(
@@ -47,31 +49,31 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "empty": "nothing written",
         "smalltalk": "small talk",
         "spam": "looks like spam",
-        "machine_like": "looks like a machine's",
-        "too_short": "too short: it does not say what is wanted",
+        "machine_like": "looks machine-written",
+        "too_short": "too short: it does not say what the author wants",
         "repeated": "said before",
-        "overlong": "too long to be written by hand",
-        "danger": "speaks of a danger or a death",
-        "judged_danger": "somebody in danger, the model says",
-        "judged_sensitive": "a sensitive topic, the model says",
-        "judged_spam": "spam or noise, the model says",
+        "overlong": "too long to be typed by a person",
+        "danger": "mentions a danger or a death",
+        "judged_danger": "the model says: somebody is in danger",
+        "judged_sensitive": "the model says: a sensitive topic",
+        "judged_spam": "the model says: spam or noise",
         "unsure": "the model is unsure",
-        "crisis_before": "somebody in danger shortly before",
-        "opted_out": "does not want to be asked",
+        "crisis_before": "an earlier message mentioned a danger",
+        "opted_out": "the author opted out",
         "open_question": "a question is still open",
-        "conversation_full": "asked enough in this conversation",
-        "day_full": "asked enough today",
-        "backing_off": "was sent away lately",
-        "too_soon": "asked, or come, a moment ago",
-        "not_judged": "a message shortly before that no model could judge",
-        "too_few_messages": "too few messages yet, or since the last question",
+        "conversation_full": "the limit of this conversation is reached",
+        "day_full": "the limit of today is reached",
+        "backing_off": "the author dismissed the last questions",
+        "too_soon": "too soon after the last question or the author's arrival",
+        "not_judged": "no model could judge a message shortly before",
+        "too_few_messages": "too few messages since the last question or the author's arrival",
         "not_sampled": "not in the sample",
-        "none_relevant": "no feature matters here",
+        "none_relevant": "no feature is relevant",
         "no_prediction": "no value could be predicted",
         "too_few": "too few features left",
-        "not_worth_asking": "no answer would teach enough",
+        "not_worth_asking": "an answer would cost more than it teaches",
         "no_question": "no question passed the checks",
-        "not_offered": "not one of its values",
+        "not_offered": "not one of the feature's values",
         "too_long": "too long to offer",
         "not_fit_to_show": "not fit to show",
         "failed": "the model could not be reached",
@@ -94,12 +96,12 @@ class StageRow:
 
 
 def stage_name(stage: str) -> str:
-    """The stage as people read it."""
+    """The name of a stage for people."""
     return STAGES[stage].name if stage in STAGES else stage.replace("_", " ").capitalize()
 
 
 def reason_words(reason: str) -> str:
-    """The reason as people read it; what is a sentence already stays."""
+    """The reason in words; a reason that is already a sentence is unchanged."""
     return REASONS.get(reason, reason)
 
 
@@ -122,12 +124,16 @@ def _stage_row(stored: Mapping[str, Any]) -> StageRow:
 
 
 def _relevance(data: Mapping[str, Any]) -> list[str]:
-    kinds = (("always", "always"), ("relevant", "found relevant"), ("stated", "said already"))
+    kinds = (
+        ("always", "always"),
+        ("relevant", "found relevant"),
+        ("stated", "stated in the message"),
+    )
     lines = [f"{words}: {_join(data[key])}" for key, words in kinds if data.get(key)]
     left = data.get("left_out") or ()
     if not left:
         return lines
-    return [*lines, f"not looked at, so many are judged at once: {_first_few(left)}"]
+    return [*lines, f"left out, over the limit of one call: {_first_few(left)}"]
 
 
 def _prediction(data: Mapping[str, Any]) -> list[str]:
@@ -144,12 +150,12 @@ def _question_words(key: str, outcome: Mapping[str, Any]) -> str:
         words += f" ({reason_words(str(outcome['failed']))})"
     refused = [_join(fault) for fault in outcome.get("faults") or () if fault]
     return f"{key}: {words}" + (
-        f"; refused before for {'; then '.join(refused)}" if refused else ""
+        f"; earlier wording refused for {'; then '.join(refused)}" if refused else ""
     )
 
 
 def _first_few(words: Any) -> str:
-    """The first of many, and how many more there are."""
+    """The first names, and how many more there are."""
     rest = len(words) - MOST_NAMED
     return _join(words[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
@@ -160,7 +166,7 @@ def _join(words: Any) -> str:
 
 _DETAILS: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "redaction": lambda data: (
-        [f"{data['count']} taken out: {', '.join(data['found'])}"]
+        [f"{data['count']} removed: {', '.join(data['found'])}"]
         if data.get("found")
         else ["nothing found"]
     ),

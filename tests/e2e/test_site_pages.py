@@ -15,9 +15,9 @@ def made(page: Page, server: Server, slug: str) -> str:
     """A site of a new project, made by its page; the address of its pages."""
     server.api("POST", "projects/", {"slug": slug, "name": slug, "schema": {"task": "per_item"}})
     page.goto(f"/p/{slug}/sites/")
-    page.get_by_role("link", name="Make the first site").click()
+    page.get_by_role("link", name="Create the first site").click()
     page.get_by_label("Name", exact=True).fill("Corner shop")
-    page.get_by_role("button", name="Make the site").click()
+    page.get_by_role("button", name="Create the site").click()
     expect(page.get_by_role("heading", name="Put the snippet into the page")).to_be_visible()
     return re.sub(r"install/$", "", page.url)
 
@@ -38,11 +38,11 @@ def test_from_a_new_site_to_an_answer(open_as: OpenAs, server: Server) -> None:
     page.get_by_role("button", name="Save the settings").click()
     page.goto(f"{site}console/")
     mark(page)
-    page.get_by_label("A message, as an author would write it").fill(WISH)
+    page.get_by_label("A message as an author would write it").fill(WISH)
     page.get_by_role("button", name="Try it").click()
-    expect(page.get_by_text("It would be asked about:")).to_be_visible()
+    expect(page.get_by_text("The author would be asked")).to_be_visible()
     page.get_by_role("button", name="A greeting").click()
-    expect(page.get_by_text("It would not be asked about")).to_be_visible()
+    expect(page.get_by_text("The author would not be asked about this message")).to_be_visible()
     expect(page.get_by_text("small talk").first).to_be_visible()
     assert same_page(page)
 

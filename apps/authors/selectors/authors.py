@@ -280,7 +280,7 @@ def question_of(author: Author, uid: str) -> Question:
     if found is None:
         raise UnknownQuestion("There is no such question.")
     if found.author_id != author.pk:
-        raise NotYours("This question was put to somebody else.")
+        raise NotYours("This question was for somebody else.")
     return found
 
 

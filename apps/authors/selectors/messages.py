@@ -138,7 +138,7 @@ def _row(message: Message) -> FeedRow:
         Message.Status.RECEIVED: "waiting",
         Message.Status.DROPPED: "dropped",
     }[Message.Status(message.status)]
-    words = {"asked": "Asked about", "waiting": "With the models"}.get(status, "")
+    words = {"asked": "Asked about", "waiting": "In progress"}.get(status, "")
     if not words:
         reason = reason_words(message.reason)
         words = stage_name(message.dropped_at) + (f": {reason}" if reason else "")

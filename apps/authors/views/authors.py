@@ -1,4 +1,4 @@
-"""The people who write on a site: signals, rulings, deletion, and what they are owed."""
+"""The authors of a site: signals, rulings, deletion and rewards."""
 
 from uuid import UUID
 
@@ -43,7 +43,7 @@ AUTHOR_COLUMNS = (
 @login_required
 @require_safe
 def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Everybody who wrote, last seen first."""
+    """All authors, last seen first."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     filters = AuthorFilter(request.GET, authors_of(site))
     authors = list_page(
@@ -63,7 +63,7 @@ def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
 def site_author(
     request: SignedInRequest, slug: str, site_id: int, author_uid: UUID
 ) -> HttpResponse:
-    """One author: the signals in words, the answers, the ruling, deleting."""
+    """One author: signals, latest answers, the ruling and deletion."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     return _page(request, site, get_author(site, author_uid))
 
@@ -73,7 +73,7 @@ def site_author(
 def author_rule(
     request: SignedInRequest, slug: str, site_id: int, author_uid: UUID
 ) -> HttpResponse:
-    """Exclude an author's answers or take them in again; nothing is deleted."""
+    """Exclude or include an author's answers; nothing is deleted."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     author = get_author(site, author_uid)
     form = RulingForm(request.POST)
@@ -91,14 +91,14 @@ def author_rule(
 def author_erase(
     request: SignedInRequest, slug: str, site_id: int, author_uid: UUID
 ) -> HttpResponse:
-    """Delete everything of an author, once their pseudonym was typed."""
+    """Delete all data of an author, after the manager has typed the pseudonym."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     author = get_author(site, author_uid)
     typed = _typed(author, request.POST)
     if not typed.is_valid():
         return _page(request, site, author, erase=typed)
     receipt = erase_author(author).receipt
-    messages.success(request, f"Everything of {author.pseudonym} is deleted. Receipt {receipt}.")
+    messages.success(request, f"All data of {author.pseudonym} is deleted. Receipt: {receipt}.")
     return redirect("site_authors", slug, site.pk)
 
 
@@ -130,7 +130,7 @@ _MOST_PAYOUTS = 100
 @login_required
 @require_safe
 def site_rewards(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Held, due, paid, void; earlier payouts."""
+    """Held, due, paid and void rewards, and earlier payouts."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     found = rewards_owed(site, timezone.now())
     context = site_page(request, site, "rewards") | {
@@ -144,10 +144,12 @@ def site_rewards(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
 @login_required
 @require_POST
 def site_pay(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Put everything that is due into one payout; its file can be fetched as often as needed."""
+    """Collect all due rewards in one payout; its file can be downloaded again."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     payout = pay_out(site, request.user)
-    messages.success(request, f"Payout {payout.pk} is made: download its file and pay by it.")
+    messages.success(
+        request, f"Payout {payout.pk} is created: download its file and pay the authors."
+    )
     return redirect("site_rewards", slug, site.pk)
 
 

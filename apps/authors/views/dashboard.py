@@ -1,4 +1,4 @@
-"""A site's first page, its live feed, and the console that tries a message."""
+"""A site's overview, its live feed and the test console."""
 
 import hashlib
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class FeatureRow:
 @login_required
 @require_safe
 def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The funnel, its rates, by feature and by day."""
+    """The funnel with its rates, by feature and by day."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     given = request.GET.get("days", "")
     days = int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS
@@ -85,7 +85,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
 
 
 def feature_rows(site: Site, features: list[Feature], days: int) -> list[FeatureRow]:
-    """Each feature with its questions of so many days."""
+    """Each feature with the funnel of its questions of the last ``days``."""
     counted = funnels_by_feature(site, start_of(days, timezone.now()))
     rows = []
     for feature in features:
@@ -104,7 +104,7 @@ def feature_rows(site: Site, features: list[Feature], days: int) -> list[Feature
 
 
 def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
-    """Every feature where they are few, in the site's order; else those asked about most."""
+    """All features in the site's order; if there are too many, those asked about most."""
     listed = [row for row in rows if row.asked or row.feature.active]
     if len(listed) > MOST_ROWS:
         rows = sorted(listed, key=lambda row: -row.asked)[:MOST_ROWS]
@@ -114,13 +114,13 @@ def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
 @login_required
 @require_safe
 def site_live(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The last messages, each with every stage's verdict; the list renews itself."""
+    """The latest messages with the verdict of every stage; the list refreshes itself."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     context = site_page(request, site, "live") | _feed_context(request, site)
     context["filters"] = [
         ("", "All"),
         (ASKED, "Asked about"),
-        (WAITING, "With the models"),
+        (WAITING, "In progress"),
         *((stage, f"Dropped: {words.name.lower()}") for stage, words in STAGES.items()),
     ]
     return render(request, "authors/site_live.html", context)
@@ -129,7 +129,7 @@ def site_live(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse
 @login_required
 @require_safe
 def site_live_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The list alone; nothing (204) to who has seen it as it is."""
+    """The list alone; 204 if the page already shows this state."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     context = {"project": site.project, "site": site} | _feed_context(request, site)
     if request.GET.get("seen") == context["state"]:
@@ -157,7 +157,7 @@ def _feed_context(request: SignedInRequest, site: Site) -> dict[str, Any]:
     }
 
 
-#: Messages to try with one press, and what each shows.
+#: Example messages, with their titles.
 SAMPLES = (
     ("A wish", "I want to buy a quiet laptop for the train, and it must not cost too much."),
     ("A greeting", "hi there!"),
@@ -172,7 +172,7 @@ SAMPLES = (
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def site_console(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """A message, every stage's verdict, and the questions it would be asked."""
+    """Try a message: the verdict of every stage, and the questions for its author."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     form = ConsoleForm(request.POST if request.method == "POST" else None)
     context: dict[str, Any] = {"form": form, "samples": SAMPLES}

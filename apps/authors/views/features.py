@@ -1,4 +1,4 @@
-"""What a site asks about: features from the library or of one's own."""
+"""The features of a site: from the library, or its own."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -35,8 +35,7 @@ PAGE_SIZE, MOST_RETIRED = 25, 100
 @login_required
 @require_safe
 def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The features in their order, a page of them, each with how its questions fared; the library
-    below."""
+    """A page of the features in their order, with counts of their questions; then the library."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     features = list(site.features.order_by("-active", "position"))
     active = [feature for feature in features if feature.active]
@@ -67,7 +66,7 @@ def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Many at once, from a file: all of them, or none and what is wrong in which row."""
+    """Import features from a file: all of them, or none with the errors of each row."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     sent = request.method == "POST"
     form = FeatureFileForm(request.POST, request.FILES) if sent else FeatureFileForm()
@@ -89,7 +88,7 @@ def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
                 else " ".join(str(fault["message"]) for fault in error.data.get("errors", ())),
             )
         else:
-            counts = f"{made.added:,} features are new, {made.changed:,} changed."
+            counts = f"{made.added:,} new features, {made.changed:,} changed."
             messages.success(request, f"Imported: {counts}")
             return redirect("site_questions", slug, site.pk)
     context = site_page(request, site, "questions") | {"form": form, "faults": faults}
@@ -101,24 +100,22 @@ def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
 @login_required
 @require_POST
 def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Ask about features of the library too."""
+    """Add features of the library."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     picked = picked_features(request.POST.getlist("picked"))
     if not picked:
-        raise InvalidInput("Tick at least one feature of the library.")
+        raise InvalidInput("Select at least one feature of the library.")
     asked = {definition.key for definition in picked}
     kept = [definition for definition in _definitions(site) if definition.key not in asked]
     set_features(site=site, features=[*kept, *picked])
-    messages.success(
-        request, f"Asked about now: {', '.join(definition.name for definition in picked)}."
-    )
+    messages.success(request, f"Added: {', '.join(definition.name for definition in picked)}.")
     return redirect("site_questions", slug, site.pk)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def feature_create(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """A feature of one's own."""
+    """Create a feature."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     return _edit_page(request, site, None)
 
@@ -128,7 +125,7 @@ def feature_create(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
 def feature_edit(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
-    """Its words, values and templates."""
+    """Edit a feature: its words, values and templates."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     return _edit_page(request, site, _feature(site, feature_key))
 
@@ -138,21 +135,21 @@ def feature_edit(
 def feature_change(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
-    """Move it up or down, ask about it no more, or again."""
+    """Move a feature, retire it, or ask about it again."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     feature = _feature(site, feature_key)
     change = _CHANGES.get(request.POST.get("do", ""))
     if change is None:
         raise InvalidInput("Choose something that the page offers.")
     set_features(site=site, features=change(_definitions(site), feature.parsed))
-    # Back to the page and the search that the button stood on.
+    # Back to the page and search of the button.
     kept = {name: request.POST[name] for name in ("page", "q") if request.POST.get(name)}
     address = reverse("site_questions", args=[slug, site.pk])
     return redirect(f"{address}?{urlencode(kept)}" if kept else address)
 
 
 def _matches_words(feature: Feature, words: str) -> bool:
-    """Whether every word is in its key, name or definition."""
+    """Whether every word is in the feature's key, name or definition."""
     definition = feature.definition
     searched = (
         f"{feature.key} {definition.get('name', '')} {definition.get('definition', '')}".casefold()
@@ -191,11 +188,13 @@ def _without(asked: Sequence[Definition], feature: Definition) -> list[Definitio
 def _retired(asked: Sequence[Definition], feature: Definition) -> list[Definition]:
     rest = _without(asked, feature)
     if not rest:
-        raise InvalidInput("A site asks about one feature at least; switch the site off instead.")
+        raise InvalidInput(
+            "A site needs at least one feature; to stop asking, switch the site off."
+        )
     return rest
 
 
-#: What the buttons do to the definitions that are asked about.
+#: The changes of the list of features, by the value of the button.
 _CHANGES: Mapping[str, Callable[[Sequence[Definition], Definition], list[Definition]]] = {
     "up": _mover(-1),
     "down": _mover(1),
@@ -210,7 +209,7 @@ def _edit_page(request: SignedInRequest, site: Site, feature: Feature | None) ->
     data = request.POST if request.method == "POST" else None
     form = FeatureForm(data, feature=known, languages=site.languages)
     if data is not None and _saved(site, form, known):
-        messages.success(request, "The feature is saved; the next question goes by it.")
+        messages.success(request, "The feature is saved; the next questions use it.")
         return redirect("site_questions", site.project.slug, site.pk)
     context = site_page(request, site, "questions") | {"form": form, "feature": feature}
     status = 422 if form.errors else 200
@@ -218,7 +217,7 @@ def _edit_page(request: SignedInRequest, site: Site, feature: Feature | None) ->
 
 
 def _saved(site: Site, form: FeatureForm, known: Definition | None) -> bool:
-    """Whether the feature is kept: in its place, or last where it is new or was retired."""
+    """Save the feature in its place, or last if it is new or was retired; False on errors."""
     if not form.is_valid():
         return False
     try:
@@ -226,7 +225,7 @@ def _saved(site: Site, form: FeatureForm, known: Definition | None) -> bool:
         asked = _definitions(site)
         keys = [definition.key for definition in asked]
         if known is None and site.features.filter(key=new.key).exists():
-            raise InvalidInput.at("key", "This site has a feature of that name.")
+            raise InvalidInput.at("key", "This site already has a feature with this key.")
         if new.key in keys:
             asked[keys.index(new.key)] = new
         else:

@@ -1,4 +1,4 @@
-"""A project's sites: the list, a new one, its settings, and how it is embedded."""
+"""A project's sites: list, creation, settings, installation and preview."""
 
 import copy
 import time
@@ -57,7 +57,7 @@ DAYS = 7
 @login_required
 @require_safe
 def site_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Every site with its state and the last week's funnel in small."""
+    """Every site with its state and a small funnel of the last week."""
     project = get_project(request.user, slug, Right.VIEW)
     fits = current_schema(project).task.item_options
     found = list(sites_of(project))
@@ -74,12 +74,14 @@ def site_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def site_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """One page of questions; then to the site's snippet."""
+    """Create a site with one form, then show its snippet."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = SiteForm(request.POST if request.method == "POST" else None)
     site = _created(request, project, form) if request.method == "POST" else None
     if site is not None:
-        messages.success(request, f"The site “{site.name}” is ready: put its snippet into a page.")
+        messages.success(
+            request, f"The site “{site.name}” is created: put its snippet into a page."
+        )
         return redirect("site_install", slug, site.pk)
     fits = current_schema(project).task.item_options
     context: dict[str, Any] = sites_page(request, project)
@@ -88,7 +90,7 @@ def site_create(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _created(request: SignedInRequest, project: Project, form: SiteForm) -> Site | None:
-    """The new site, or None with the faults on the form."""
+    """The new site, or None with the errors on the form."""
     if not form.is_valid():
         return None
     data = form.cleaned_data
@@ -112,9 +114,9 @@ def _created(request: SignedInRequest, project: Project, form: SiteForm) -> Site
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def site_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """All fields, in groups."""
+    """All settings, in groups."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    # A copy: the form fills its instance before it knows whether all is well.
+    # A copy, because the form changes its instance before it is known to be valid.
     form = SiteSettingsForm(
         request.POST if request.method == "POST" else None, instance=copy.copy(site)
     )
@@ -127,7 +129,7 @@ def site_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
 @login_required
 @require_POST
 def site_consent(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """A new version of what authors agree to; whoever agreed to the old one is asked again."""
+    """Save a new version of the consent text; authors of an older version are asked again."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     before = current_consent(site)
     form = ConsentForm(request.POST, site=site, texts=before.texts)
@@ -136,16 +138,18 @@ def site_consent(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
     now = set_consent_text(site=site, texts=form.texts(), actor=request.user)
     clear_known_sites()
     if now.version == before.version:
-        messages.info(request, "The text is as it was.")
+        messages.info(request, "The text has not changed.")
     else:
-        messages.success(request, f"Version {now.version} is what authors are asked from now on.")
+        messages.success(
+            request, f"From now on, authors are asked for consent with version {now.version}."
+        )
     return redirect("site_settings", slug, site.pk)
 
 
 @login_required
 @require_POST
 def site_delete(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Delete the site with its authors and messages, once its name was typed."""
+    """Delete the site with its authors and messages, after the manager has typed its name."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     typed = _typed(site, request.POST)
     if not typed.is_valid():
@@ -191,14 +195,14 @@ def _settings_page(
 
 
 MODES = {"companion": "Companion", "chat": "Chat"}
-#: Seconds for which the preview's own signature holds.
+#: Seconds for which the preview's token is valid.
 SIGNED_FOR = 3_000
 
 
 @login_required
 @require_safe
 def site_install(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The snippet and what else a host needs."""
+    """The snippet and other code for the host."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     return _install_page(request, site)
 
@@ -211,7 +215,7 @@ def site_allow_here(request: SignedInRequest, slug: str, site_id: int) -> HttpRe
     origins = [*site.allowed_origins, own_origin(request)]
     update_site(site=site, allowed_origins=origins)
     clear_known_sites()
-    messages.success(request, f"Pages of {own_origin(request)} may embed this site now.")
+    messages.success(request, f"Pages of {own_origin(request)} may now embed this site.")
     return redirect("site_preview", slug, site.pk)
 
 
@@ -219,7 +223,7 @@ def site_allow_here(request: SignedInRequest, slug: str, site_id: int) -> HttpRe
 @never_cache
 @require_POST
 def site_key_add(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Make a secret; it is shown in this answer and nowhere else."""
+    """Create a key; its secret is shown only in this response."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     purpose = request.POST.get("purpose", "")
     if purpose not in SiteKey.Purpose.values:
@@ -231,7 +235,7 @@ def site_key_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
 @login_required
 @require_POST
 def site_key_revoke(request: SignedInRequest, slug: str, site_id: int, kid: str) -> HttpResponse:
-    """From now on the secret is worth nothing."""
+    """Revoke a key; it stops working at once."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     revoke_key(site=site, kid=kid)
     messages.success(request, f"The key {kid} no longer works.")
@@ -242,7 +246,7 @@ def site_key_revoke(request: SignedInRequest, slug: str, site_id: int, kid: str)
 @never_cache
 @require_safe
 def site_preview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """A page of ours that embeds the widget as a host's would."""
+    """A page that embeds the widget as a host's page would."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     mode = request.GET.get("mode", "")
     mode = mode if mode in MODES else "companion"
@@ -281,8 +285,8 @@ def _install_page(
 
 
 def _ident(request: SignedInRequest, site: Site) -> str:
-    """Whoever looks at the preview, signed in as a host would sign its visitor; empty where nobody
-    is to be signed in, or the site has no secret to do it with."""
+    """A token for the viewer of the preview, as a host would sign it; empty if the site does not
+    require tokens or has no signing secret."""
     if site.identity != Site.Identity.VERIFIED:
         return ""
     secrets = signing_secrets(site)

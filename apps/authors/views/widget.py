@@ -1,7 +1,7 @@
-"""What pages of other sites load: the widget's files, and what a site tells before any consent.
+"""The widget's files, and the public configuration of a site, for pages of other origins.
 
-``make bundle`` builds the files from ``apps/authors/widget``; they are read when the first is asked
-for. No cookie is read or set here, and any origin may load the files: they hold nothing of anybody.
+``make bundle`` builds the files from ``apps/authors/widget``; the first request reads them. No
+cookie is read or set here. Any origin may load the files: they contain no personal data.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from labelhub.core.errors import LabelhubError
 
 FOLDER: Path = settings.BASE_DIR / "static" / "widget"
 ENTRY = "v1.js"
-#: Stands in the entry for the address of the other files, which changes with them.
+#: Placeholder in the entry for the build of the other files, which is part of their address.
 BUILD_MARK = "__LH_BUILD__"
 SCRIPT = "text/javascript; charset=utf-8"
 HOUR = "public, max-age=3600, stale-while-revalidate=86400"
@@ -29,7 +29,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 
 @dataclass(frozen=True, slots=True)
 class WidgetFile:
-    """A file as it is sent, plain and packed."""
+    """A file for the response, plain and compressed."""
 
     plain: bytes
     packed: bytes
@@ -38,14 +38,14 @@ class WidgetFile:
 
 @require_safe
 def widget_script(request: HttpRequest) -> HttpResponseBase:
-    """``v1.js``: the address that snippets name and that never changes."""
+    """``v1.js``: the address in the snippets, which never changes."""
     return _send_file(request, _files()[ENTRY], HOUR)
 
 
 @require_safe
 def widget_file(request: HttpRequest, build: str, name: str) -> HttpResponseBase:
-    """Any other file. A page that was loaded before an update asks for files of the build before;
-    it gets the present ones, not to be kept under that address."""
+    """Any other file. A page loaded before an update requests files of the previous build; it gets
+    the present ones, and must not cache them under that address."""
     found = _files().get(name)
     if found is None:
         raise Http404
@@ -54,7 +54,7 @@ def widget_file(request: HttpRequest, build: str, name: str) -> HttpResponseBase
 
 @require_safe
 def config(request: HttpRequest, public_key: str) -> HttpResponseBase:
-    """What a site tells everybody: its name, languages and the text to agree to."""
+    """The public configuration of a site: its name, languages and consent text."""
     try:
         known = known_site(public_key)
         check_open(known.site, request.headers.get("Origin"))

@@ -32,7 +32,7 @@ def test_personal_data_is_out_before_models_read_it(manager: Client, site: Site)
         manager.post(page(site, "console/"), {"text": f"{WISH} Write to jo@example.org."})
     )
     assert "[e-mail]" in shown
-    assert "1 taken out" in shown
+    assert "1 removed" in shown
 
 
 def test_markup_of_a_message_stays_text(manager: Client, site: Site) -> None:

@@ -58,9 +58,9 @@ def test_it_makes_a_site_and_goes_to_its_snippet(manager: Client) -> None:
     ("changes", "result"),
     [
         ({"name": " "}, "This field is required"),
-        ({"allowed_origins": "shop.example.org"}, "'shop.example.org' is no origin"),
-        ({"allowed_origins": "https://*.example.org"}, "is no origin"),
-        ({"questions": "pick"}, "Tick at least one feature"),
+        ({"allowed_origins": "shop.example.org"}, "'shop.example.org' is not an origin"),
+        ({"allowed_origins": "https://*.example.org"}, "is not an origin"),
+        ({"questions": "pick"}, "Select at least one feature"),
         ({"questions": "pick", "picked": ["shopping/nothing"]}, "is not one of the available"),
         ({"language": "tlh"}, "is not one of the available choices"),
         ({"identity": "everybody"}, "is not one of the available choices"),

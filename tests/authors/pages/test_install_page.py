@@ -56,7 +56,7 @@ def test_the_preview_signs_in_who_looks_where_the_site_asks_for_it(
 ) -> None:
     manager.post(page(site, "install/allow-here/"))
     Site.objects.update(identity="verified")
-    assert "Make a signing secret" in words(manager.get(page(site, "preview/")))
+    assert "Create a signing secret" in words(manager.get(page(site, "preview/")))
     kid, secret = signing_secret(site)
     response = manager.get(page(site, "preview/"))
     found = re.search(r'data-ident="([^"]+)"', response.content.decode())

@@ -18,8 +18,8 @@ def test_a_dropped_message_tells_the_stage_and_the_reason(manager: Client, site:
     message_of(author, "With my herniated disc I feel like killing myself.")
     shown = words(manager.get(page(site, "live/")))
     assert "Filter: too short" in shown
-    assert "Sensitive topics: speaks of a danger or a death" in shown
-    assert "the words are not kept" in shown
+    assert "Sensitive topics: mentions a danger or a death" in shown
+    assert "the text is not kept" in shown
     assert "herniated" not in shown
 
 
@@ -53,7 +53,7 @@ def test_it_shows_one_stage_alone(manager: Client, site: Site) -> None:
     rows = page(site, "live/rows/")
     assert "Filter: too short" not in words(manager.get(rows, {"stage": "asked"}))
     assert "Asked about" not in words(manager.get(rows, {"stage": "screen"}))
-    assert "None of late" in words(manager.get(rows, {"stage": "budget"}))
+    assert "No recent messages" in words(manager.get(rows, {"stage": "budget"}))
     both = words(manager.get(rows, {"stage": "nonsense"}))
     assert "too short" in both
     assert "Asked about" in both

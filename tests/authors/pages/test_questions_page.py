@@ -58,7 +58,7 @@ def test_a_retired_one_is_kept_and_can_be_asked_again(manager: Client, site: Sit
     first, *rest = keys(site)
     change(manager, site, first, "retire")
     assert keys(site) == rest
-    assert "Not asked any more (1)" in words(manager.get(page(site, "questions/")))
+    assert "Retired (1)" in words(manager.get(page(site, "questions/")))
     change(manager, site, first, "ask")
     assert keys(site) == [*rest, first]
 
@@ -120,7 +120,7 @@ def test_one_of_ones_own(manager: Client, site: Site) -> None:
     ("changes", "field", "message"),
     [
         ({"key": "Mood!"}, "key", "must begin with a small letter"),
-        ({"key": "urgency"}, "key", "This site has a feature of that name"),
+        ({"key": "urgency"}, "key", "This site already has a feature with this key"),
         ({"values": "one"}, "values", "must be at least 2"),
         ({"values": "a|b\nc"}, "values", "must not contain commas"),
         ({"options_en": "low = Low"}, "options_en", "must have words for every value"),
