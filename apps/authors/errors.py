@@ -1,4 +1,4 @@
-"""Why something that an author or a host sent is not taken; the codes are part of ``al.v1``."""
+"""Errors for authors and hosts; the codes are part of the protocol ``al.v1``."""
 
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput, LabelhubError, NotFound
 
@@ -22,13 +22,13 @@ class SiteDisabled(Forbidden):
 
 
 class IdentRequired(Forbidden):
-    """The site serves only people whom its host has signed in."""
+    """The site asks only authors whom its host has signed in."""
 
     code = "ident_required"
 
 
 class ConsentOutdated(Conflict):
-    """The text that was agreed to is not the site's present one."""
+    """The author agreed to another text than the site's present one."""
 
     code = "consent_outdated"
 
@@ -46,25 +46,25 @@ class UnknownQuestion(NotFound):
 
 
 class NotYours(Forbidden):
-    """The question was put to somebody else."""
+    """The question was for another author."""
 
     code = "not_yours"
 
 
 class AlreadyAnswered(Conflict):
-    """The question is settled."""
+    """The question is already answered or dismissed."""
 
     code = "already_answered"
 
 
 class Expired(Conflict):
-    """The question was about a moment that is long gone."""
+    """The time to answer the question is over."""
 
     code = "expired"
 
 
 class TooEarly(LabelhubError):
-    """The answer came before the question could be read; ``data['after_ms']`` tells how long."""
+    """The answer came before the question could be read; ``data['after_ms']``: the time to wait."""
 
     code = "too_early"
     retryable = True
@@ -72,30 +72,30 @@ class TooEarly(LabelhubError):
 
 
 class TooLate(Conflict):
-    """The time for taking an answer back is over."""
+    """The time to undo an answer is over."""
 
     code = "too_late"
 
 
 class BadField(InvalidInput):
-    """A field has a value that it cannot take."""
+    """A field has an invalid value."""
 
     code = "bad_field"
 
 
 class TooLong(InvalidInput):
-    """A message has more characters than are read."""
+    """A message is too long."""
 
     code = "too_long"
 
 
 class ConsentRequired(InvalidInput):
-    """The host does not say that the author has agreed."""
+    """The host did not confirm that the author has agreed."""
 
     code = "consent_required"
 
 
 class Erased(Conflict):
-    """The author's data was deleted at this moment."""
+    """The author's data was deleted meanwhile."""
 
     code = "erased"

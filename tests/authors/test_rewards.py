@@ -100,7 +100,7 @@ def test_only_what_was_held_long_enough_is_paid() -> None:
     site = paying()
     author = author_of(site, "customer")
     answer(author, "1")
-    with pytest.raises(Conflict, match="Nothing is due"):
+    with pytest.raises(Conflict, match="No reward is due"):
         pay_out(site, None)
     Reward.objects.update(due_at=timezone.now())
     answer(author, "2")
@@ -113,7 +113,7 @@ def test_what_is_paid_cannot_be_taken_back_and_earned_again() -> None:
     site = paying(reward_hold_days=0)
     author = author_of(site, "customer")
     answer(author, "1")
-    with pytest.raises(Conflict, match="Nothing is due"):
+    with pytest.raises(Conflict, match="No reward is due"):
         pay_out(site, None)
     Reward.objects.update(due_at=timezone.now())
     pay_out(site, None)

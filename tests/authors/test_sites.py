@@ -63,7 +63,7 @@ def test_origins_are_kept_as_browsers_send_them(site: Site, given: str, kept: st
     ],
 )
 def test_what_is_no_origin_is_refused_by_name(site: Site, given: str) -> None:
-    with pytest.raises(InvalidInput, match="is no origin"):
+    with pytest.raises(InvalidInput, match="is not an origin"):
         update_site(site=site, allowed_origins=[given])
 
 

@@ -41,7 +41,7 @@ class TooMany(Throttled):
     """One key asks for more than its share; the answer says when to come again."""
 
     default_code = "rate"
-    default_detail = "This key sends too much at once."
+    default_detail = "This key sends too many requests."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class SiteKeyAuthentication(BaseAuthentication):
         kwargs = request.parser_context["kwargs"]
         site = site_of_server_key(kwargs["public_key"], plain[:LONGEST])
         if site is None:
-            raise AuthenticationFailed("This is no server key of this site, or it was revoked.")
+            raise AuthenticationFailed("This is not a server key of this site, or it was revoked.")
         count_use(digest(plain))
         server = SiteServer(site)
         return server, server
@@ -88,7 +88,7 @@ class HasSiteKey(BasePermission):
             NotAuthenticated: (401) it did not.
         """
         if not isinstance(request.auth, SiteServer):
-            raise NotAuthenticated("This needs one of the site's server keys (sk_…).")
+            raise NotAuthenticated("Use one of the site's server keys (sk_…).")
         return True
 
 

@@ -88,7 +88,7 @@ class QuestionViewSet(SiteServerViewSet):
         if question.pushed_at is None:
             turn = next_question(author)
             if turn is None or turn.pk != question.pk:
-                raise TooEarly("It is not this question's turn yet; fetch whose it is.")
+                raise TooEarly("Another question comes first; fetch the next question.")
         mark_shown(author, question.uid, now)
         question.refresh_from_db(fields=["shown_at"])
         since = (now - (question.shown_at or now)) // timedelta(milliseconds=1)

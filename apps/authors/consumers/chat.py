@@ -94,7 +94,7 @@ async def on_retry(session: Session, frame: Frame) -> None:
     await session.check()
     mid = cast(frames.Retry, frame.d).mid
     if not session.talk.waits(mid):
-        raise BadField("mid: there is no message here that waits for an answer.")
+        raise BadField("mid: no such message is waiting for a reply.")
     await session.socket.ack(frame.id)
     if mid not in session.talk.queue:
         _queue(session, mid)

@@ -133,7 +133,9 @@ async def on_ident(session: Session, frame: Frame) -> None:
     sent = cast(frames.Ident, frame.d)
     ident = await in_database(authors.check_ident, session.known.site, sent.ident)
     if ident is None or ident.sub != session.subject:
-        raise SomebodyElse("This signature is somebody else's; connect anew as them.")
+        raise SomebodyElse(
+            "This token belongs to another user; open a new connection for that user."
+        )
     session.ident, session.ident_until = sent.ident, ident.expires_at
     await session.socket.ack(frame.id)
 
@@ -250,7 +252,7 @@ def _store_and_claim(
     ask: bool,  # noqa: FBT001 - passed on as it is
 ) -> tuple[messages.StoredMessage, AskingTask | None]:
     if author.opted_out_at is not None:
-        raise OptedOut("You asked not to be asked again; nothing of it is kept.")
+        raise OptedOut("You asked not to be asked again; nothing was stored.")
     heard = messages.store_message(author.site, author, incoming, claim=ask)
     message = heard.message
     if not (ask and heard.fresh and message.status == Message.Status.RECEIVED):

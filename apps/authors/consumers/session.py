@@ -190,9 +190,11 @@ class Session:
         if self.agreed_to is None and self.author_id:
             opted_out_at = await self.act(lambda author: author.opted_out_at)
             if opted_out_at is not None:
-                raise OptedOut("You asked not to be asked again; nothing of it is kept.")
+                raise OptedOut("You asked not to be asked again; nothing was stored.")
         if self.agreed_to is None or outdated:
-            raise ConsentOutdated("There is a text to agree to; ask again.")
+            raise ConsentOutdated(
+                "The author must agree to the present consent text; ask for consent."
+            )
 
     async def check_access(self) -> None:
         """Look whether this page and this person still have access, agreed to what they may.
@@ -206,7 +208,7 @@ class Session:
         site = known.site
         check_open(site, self.socket.origin)
         if self.ident_until is None and site.identity == site.Identity.VERIFIED:
-            raise IdentRequired("This site asks only people whom its host has signed in.")
+            raise IdentRequired("This site asks only authors whom its host has signed in.")
         if self.ident_until is not None and self.ident_until <= timezone.now():
             raise IdentExpired("The identity token has expired; ask the site for a new one.")
         if known is not self.known and self.ident:  # its signing key may be revoked by now
@@ -221,7 +223,7 @@ class Session:
             Erased: they are no more.
         """
         if not self.author_id:
-            raise NotYours("You chose to chat without being asked; nothing of it is kept.")
+            raise NotYours("You chose to chat without questions; nothing was stored.")
         return await in_database(_with_author, self.author_id, self.known, work, args, kwargs)
 
     async def act_as_owner(self, work: Callable[..., Result], *args: Any) -> Result:
@@ -233,7 +235,7 @@ class Session:
             Erased: they are no more.
         """
         if not self.owner_id:
-            raise NotYours("Nothing is kept of you.")
+            raise NotYours("There is no stored data about you.")
         return await in_database(_with_author, self.owner_id, self.known, work, args, {})
 
     @property
@@ -413,7 +415,9 @@ class ConnectionRegistry:
         sessions = self._sessions[session.author_id]
         sessions.append(session)
         if len(sessions) > MOST_PER_AUTHOR:
-            await sessions.pop(0).socket.close(REPLACED, "A newer page has taken over.")
+            await sessions.pop(0).socket.close(
+                REPLACED, "A newer page has replaced this connection."
+            )
 
     def leave(self, session: Session) -> None:
         """Remove a session; no error if it was never added."""
@@ -475,7 +479,7 @@ class ConnectionRegistry:
         late = time.monotonic() - SILENT
         known = chain.from_iterable(self._sessions.values())
         for session in [session for session in (*known, *self._unknown) if session.heard_at < late]:
-            await session.socket.close(IDLE, "Nothing was heard for ten minutes.")
+            await session.socket.close(IDLE, "No frame arrived for ten minutes.")
 
     async def _close_erased(self) -> None:
         owners = {*self._sessions, *(session.owner_id for session in self._unknown)} - {0}

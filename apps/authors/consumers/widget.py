@@ -66,7 +66,7 @@ async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
     try:
         known = await in_database(known_site, hello.key)
         if not socket.origin:
-            raise OriginRefused("Only pages of a browser come here; servers use the REST API.")
+            raise OriginRefused("Only browsers may connect here; servers use the REST API.")
         check_open(known.site, socket.origin)
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message)
@@ -193,7 +193,7 @@ async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
     client = scope.get("client")
     network = network_of(client[0]) if client else ""
     if not connection_registry().may_connect(network):
-        await socket.close(TOO_MUCH, "Too many connections from your network; come back later.")
+        await socket.close(TOO_MUCH, "Too many connections from your network; try again later.")
         return
     first = await _receive_hello(socket)
     entry = await admit(socket, first, network) if first is not None else None
@@ -236,7 +236,7 @@ async def _listen(session: Session) -> None:
         if not await socket.has_room(raw):
             if socket.floods:
                 await in_database(_note_flood, session.author_id, session.known.site.pk)
-                await socket.close(TOO_MUCH, "Too much at once; come back in a minute.")
+                await socket.close(TOO_MUCH, "Too many frames at once; try again in a minute.")
             continue
         frame = await _read_frame(socket, raw)
         if frame is not None:

@@ -117,11 +117,11 @@ def checked_word(question: Question, given: str) -> str:
     """
     word = " ".join(given.split())
     if len(word.split()) > 1:
-        raise BadField("One word, please.")
+        raise BadField("Send one word.")
     if question.kind == Question.Kind.WORD and not word and not question.options:
         raise BadField("The word is missing.")
     if len(word) > LONGEST_WORD or unstorable(word):
-        raise BadField(f"One word of at most {LONGEST_WORD} characters, please.")
+        raise BadField(f"Send one word of at most {LONGEST_WORD} characters.")
     if word and redact(word, region=question.site.region, names=finder()).findings:
         raise BadField("Leave out addresses, numbers and other personal details.")
     return word
@@ -274,7 +274,7 @@ def record_answer(
     except IntegrityError:  # the same answer, or another one, came over another connection
         known = _find_answer(author, uid, sent.ref)
         if known is None:
-            raise AlreadyAnswered("This question has been answered.") from None
+            raise AlreadyAnswered("This question has already been answered.") from None
         return known
 
 
@@ -289,7 +289,7 @@ def dismiss(author: Author, uid: UUID, how: str) -> Question:
     with transaction.atomic():
         question = _lock_question(_lock_existing(author), uid)
         if question.status in (Question.Status.ANSWERED, Question.Status.NOFIT):
-            raise AlreadyAnswered("This question has been answered.")
+            raise AlreadyAnswered("This question has already been answered.")
         if question.status in OPEN:
             question.status, question.closed_at = status, now
             update_row(question, "status", "closed_at")
@@ -313,11 +313,11 @@ def undo(author: Author, uid: UUID) -> Question:
         question = _lock_question(_lock_existing(author), uid)
         answer = question.answers.select_related("author", "consent__text").last()
         if answer is None or now - (answer.undone_at or answer.received_at) > UNDO_WITHIN:
-            raise TooLate("Answers can be taken back for a few seconds only.")
+            raise TooLate("An answer can be undone only for a few seconds.")
         if answer.undone_at is not None:  # asked for again: the acknowledgement was lost
             return question
         if not void(answer, "taken back"):
-            raise TooLate("This answer has been paid for.")
+            raise TooLate("This answer has already been paid for.")
         answer.question, answer.undone_at = question, now
         update_row(answer, "undone_at")
         sync_label(answer)
@@ -342,9 +342,9 @@ def _record_locked(
     if author.opted_out_at is not None:
         raise OptedOut("You asked not to be asked again.")
     if question.status not in (*OPEN, Question.Status.EXPIRED):
-        raise AlreadyAnswered("This question has been answered or sent away.")
+        raise AlreadyAnswered("This question has already been answered or dismissed.")
     if received > question.expires_at + LATEST:
-        raise Expired("This question was about a moment that is long gone.")
+        raise Expired("The time to answer this question is over.")
     timing = check_timing(question, sent, received)
     option = chosen_option(question, sent)
     answer = Answer(
@@ -365,7 +365,7 @@ def _record_locked(
     )
     answer.consent = consent or _standing_consent.first(author.pk)
     if answer.consent is None:
-        raise ConsentOutdated("There is no consent of yours any more.")
+        raise ConsentOutdated("Your consent is no longer valid.")
     insert_row(answer)
     question.status = Question.Status.NOFIT if sent.nofit else Question.Status.ANSWERED
     question.closed_at = received
@@ -401,7 +401,7 @@ def _lock_question(author: Author, uid: UUID) -> Question:
     if question is None:
         raise UnknownQuestion("There is no such question.")
     if question.author_id != author.pk:
-        raise NotYours("This question was put to somebody else.")
+        raise NotYours("This question was for somebody else.")
     author.site = question.site
     question.author = author
     return question

@@ -100,7 +100,7 @@ def admit_author(known: KnownSite, arrival: Arrival) -> AdmittedAuthor:
             and from_host
             and not has_agreed_since(kept, arrival.consented_at)
         ):
-            raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
+            raise Erased("Your data was deleted, with your consent; ask for consent again.")
         # An author who has opted out must agree again explicitly.
         agreed = not author.opted_out_at
         consent = consent_of(author, known.consent, arrival.consent_by) if agreed else None
@@ -130,7 +130,7 @@ def _remembered_author(site: Site, **named: Any) -> Author:
     """
     author = lock_author_where(site=site, **named)
     if author is None:
-        raise Erased("Your data was deleted, and your consent with it; ask for it anew.")
+        raise Erased("Your data was deleted, with your consent; ask for consent again.")
     return author
 
 
@@ -149,16 +149,16 @@ def check_consent(known: KnownSite, arrival: Arrival) -> None:
     """
     if known.site.consent_by != arrival.consent_by:
         raise ConsentOutdated(
-            "This site has its consent from the widget itself."
+            "On this site the widget itself asks for consent."
             if known.site.consent_by == Site.ConsentBy.WIDGET
-            else "This site has its consent from the host: set data-consent to host."
+            else "On this site the host asks for consent: set data-consent to host."
         )
     if arrival.consent_by == Site.ConsentBy.HOST:
         return
     texts = known.consent.texts
     shown = {consent_hash(consent_words(known.consent, language, language)) for language in texts}
     if arrival.consent_version != known.consent.version or arrival.consent_hash not in shown:
-        raise ConsentOutdated("The text to agree to has changed; ask again.")
+        raise ConsentOutdated("The consent text has changed; ask again.")
 
 
 def check_ident(site: Site, token: str) -> VerifiedVisitor | None:
@@ -170,7 +170,7 @@ def check_ident(site: Site, token: str) -> VerifiedVisitor | None:
     """
     if not token:
         if site.identity == Site.Identity.VERIFIED:
-            raise IdentRequired("This site asks only people whom its host has signed in.")
+            raise IdentRequired("This site asks only authors whom its host has signed in.")
         return None
     try:
         return read_ident(
@@ -240,7 +240,7 @@ def _find_or_create_author(
     try:
         author.save(force_insert=True)
     except IntegrityError:  # the site was deleted meanwhile
-        raise ConsentOutdated("This site is gone.") from None
+        raise ConsentOutdated("This site has been deleted.") from None
     return author, token, True
 
 
@@ -277,7 +277,7 @@ def post_message(
     text = current_consent(site)
     check_consent(KnownSite(site, text, 0.0), Arrival(consent_by=Site.ConsentBy.HOST))
     if version not in (None, text.version):
-        raise ConsentOutdated(f"The present text to agree to is version {text.version}; ask again.")
+        raise ConsentOutdated(f"The present consent text is version {text.version}; ask again.")
     author = _author_with_consent(site, subject, text, consented_at)
     try:
         heard = store_message(site, author, incoming)
@@ -297,11 +297,11 @@ def _author_with_consent(
     kept = inherit_limits(author) if made else None
     if kept is not None and not has_agreed_since(kept, consented_at):
         raise Erased(
-            "This author's data was deleted, and their consent with it; nothing was stored. Once "
-            'they have agreed anew, send when that was as "consented_at".'
+            "This author's data was deleted, with the consent; nothing was stored. Once "
+            'the author has agreed again, send the time of that as "consented_at".'
         )
     if author.opted_out_at is not None:
-        raise OptedOut("This author does not want to be asked; nothing of theirs is kept.")
+        raise OptedOut("This author has opted out; nothing was stored.")
     if now - author.seen_at > SEEN_EVERY:
         author.seen_at = now
         author.save(update_fields=["seen_at"])

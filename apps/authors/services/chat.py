@@ -173,7 +173,7 @@ def chat_messages(site: Site, history: Sequence[ChatTurn]) -> tuple[Message, ...
         kept.append((role, text))
     turns = list(_chat_turns(kept[::-1]))
     if not turns or turns[-1].role != "user" or not history[-1][1].strip():
-        raise InvalidInput.at("history", "it must end with a message of the author.")
+        raise InvalidInput.at("history", "must end with a message of the author.")
     instructions = site.chat_instructions.strip()
     system, last = _chat_prompt().render(
         site=site.chat_title or site.name, instructions=instructions, message=turns[-1].content

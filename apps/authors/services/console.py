@@ -34,7 +34,7 @@ class DryRun:
     """Result of a dry run.
 
     ``text``: as models see it; ``stages``: the verdicts as they would be stored; ``dropped_at`` is
-    empty where there are questions.
+    empty if there are questions.
     """
 
     text: str
@@ -48,7 +48,7 @@ class DryRun:
 
 
 def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> DryRun:
-    """Pass ``text`` through every stage but the throttle; nothing is stored, models are asked.
+    """Pass ``text`` through all stages except the throttle; models are called, nothing is stored.
 
     An unreachable model is reported as the stage that dropped the message.
     """

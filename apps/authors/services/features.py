@@ -1,4 +1,4 @@
-"""Features as people and programs write them: a starter set, JSON definitions, or a table."""
+"""Features from a starter set, from JSON definitions, or from a table."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ from apps.authors.services.sites import MOST_FEATURES, set_features
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
 
-#: Faults reported at once.
+#: Most errors that are reported.
 MOST_FAULTS = 100
 
 
@@ -22,7 +22,7 @@ def read_features(raw: Any) -> list[Feature]:
     """The features of ``{"set": "shopping"}`` or of a list of definitions.
 
     Raises:
-        InvalidInput: naming the definition and the field; the message says what would be right.
+        InvalidInput: a definition is invalid; names the definition and the field.
     """
     if isinstance(raw, Mapping) and set(raw) == {"set"}:
         return starter_set(raw["set"])
@@ -38,12 +38,12 @@ def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature
     """The features of all rows, or none of them.
 
     Args:
-        rows: definitions, from outside.
-        numbers: what people call each row; by default they are counted from 1.
+        rows: unchecked definitions.
+        numbers: row numbers for messages; by default from 1.
 
     Raises:
-        InvalidInput: too many rows, or faults: ``data["errors"]`` has row, field ("features.3.key")
-            and message of the first :data:`MOST_FAULTS`.
+        InvalidInput: too many rows, or rows with errors: ``data["errors"]`` has row, field
+            ("features.3.key") and message of the first :data:`MOST_FAULTS`.
     """
     if len(rows) > MOST_FEATURES:
         raise InvalidInput.at("features", f"Choose between 1 and {MOST_FEATURES} features.")
@@ -56,7 +56,7 @@ def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature
         try:
             feature = parse_feature(raw)
             if feature.key in first:
-                raise InvalidInput.at("key", f"is that of row {first[feature.key]} too.")
+                raise InvalidInput.at("key", f"is also the key of row {first[feature.key]}.")
         except InvalidInput as error:
             fault = (error.data.get("errors") or [{"field": "", "message": error.message}])[0]
             field = f"features.{index}.{fault['field']}".rstrip(".")
@@ -67,7 +67,7 @@ def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature
     if faults:
         words = f"{faults[0]['field']}: {faults[0]['message']}"
         if len(faults) > 1:
-            words += f" {len(faults):,} rows have faults; nothing is changed."
+            words += f" {len(faults):,} rows have errors; nothing is changed."
         raise InvalidInput(words, data={"errors": faults[:MOST_FAULTS]})
     return features
 
@@ -80,20 +80,22 @@ def starter_set(name: Any) -> list[Feature]:
     """
     sets = starter_library()
     if not isinstance(name, str) or name not in sets:
-        raise InvalidInput.at("features", f"There is no set of that name, only {', '.join(sets)}.")
+        raise InvalidInput.at(
+            "features", f"There is no set of that name; choose one of {', '.join(sets)}."
+        )
     return list(sets[name])
 
 
 MOST_BYTES = 4 * 1024 * 1024
 _DELIMITERS = (",", ";", "\t")
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
-#: What a table does not say of a feature that is known stays, while its answers are the same.
+#: Fields that an existing feature keeps if the table has no such column and the answers are equal.
 _STAYS = ("ordinal", "always", "applies", "cues", "hint", "meanings", "templates", "prior")
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many features are new, and how many took the place of one with their key."""
+    """How many features are new, and how many replaced one with the same key."""
 
     added: int
     changed: int
@@ -101,15 +103,15 @@ class Imported:
 
 @transaction.atomic
 def import_features(*, site: Site, name: str, data: bytes) -> Imported:
-    """Ask about the features of a file too: known keys in their place, new ones behind the others.
+    """Add the features of a file: existing keys keep their place, others come last.
 
     Args:
-        name: of the file; one that ends in ``.json`` is JSON, any other a table.
+        name: the file's name; one that ends in ``.json`` is JSON, any other a table.
         data: its bytes.
 
     Raises:
-        InvalidInput: it cannot be read, or rows have faults: ``data["errors"]`` has row, field and
-            message of each, and nothing is imported.
+        InvalidInput: the file cannot be read, or rows have errors: ``data["errors"]`` has row,
+            field and message of each. Nothing is imported then.
     """
     if len(data) > MOST_BYTES:
         raise InvalidInput.at("file", f"must be at most {MOST_BYTES // 2**20} MB.")
@@ -122,7 +124,7 @@ def import_features(*, site: Site, name: str, data: bytes) -> Imported:
     known = {row.key: row.parsed for row in site.features.all()}
     columns, rows = _table(text)
     numbers = [number for number, _ in rows]
-    # What cannot be read stays as it is, for the parser to refuse.
+    # Cells that cannot be read are unchanged, so that the parser refuses them.
     raw = [{name: COLUMNS[name](cell) for name, cell in cells.items() if cell} for _, cells in rows]
     read = parse_rows(raw, numbers=numbers)
     kept = [_keep_omitted_fields(feature, known.get(feature.key), columns) for feature in read]
@@ -131,13 +133,13 @@ def import_features(*, site: Site, name: str, data: bytes) -> Imported:
 
 @transaction.atomic
 def add_features(*, site: Site, features: Sequence[Feature]) -> Imported:
-    """Ask about ``features`` too: known keys in their place, new ones behind the others.
+    """Add ``features``: existing keys keep their place, new ones come last.
 
     Raises:
-        InvalidInput: none, or too many; as :func:`set_features`.
+        InvalidInput: no features, or too many; as :func:`set_features`.
     """
     if not features:
-        raise InvalidInput.at("features", "There are none.")
+        raise InvalidInput.at("features", "Send at least one feature.")
     new = {feature.key: feature for feature in features}
     asked = [row.parsed for row in site.features.asked()]
     known = {feature.key for feature in asked}
@@ -154,7 +156,7 @@ def _json_rows(text: str) -> list[Any]:
     except ValueError as error:
         raise InvalidInput.at("file", f"is not JSON: {error}.") from None
     except RecursionError:
-        raise InvalidInput.at("file", "is nested too deep.") from None
+        raise InvalidInput.at("file", "is nested too deeply.") from None
     rows = found.get("features") if isinstance(found, Mapping) else found
     if not isinstance(rows, list):
         raise InvalidInput.at("file", 'must be a list of features, or {"features": [...]}.')
@@ -162,7 +164,7 @@ def _json_rows(text: str) -> list[Any]:
 
 
 def _table(text: str) -> tuple[tuple[str, ...], list[tuple[int, dict[str, str]]]]:
-    """The columns, and each row with its number as in a spreadsheet: the heading is row 1."""
+    """The columns, and each row with its number as in a spreadsheet: the header is row 1."""
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
     source = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -178,10 +180,12 @@ def _table(text: str) -> tuple[tuple[str, ...], list[tuple[int, dict[str, str]]]
 def _check_columns(columns: Sequence[str]) -> None:
     missing = [name for name in ("key", "name", "definition") if name not in columns]
     if missing:
-        raise _in_heading(missing[0], f"there is no such column, but {', '.join(COLUMNS)} may be.")
+        raise _in_heading(
+            missing[0], f"this column is missing; the columns are {', '.join(COLUMNS)}."
+        )
     strange = next((name for name in columns if name not in COLUMNS), None)
     if strange is not None:
-        raise _in_heading(strange[:60], f"is no column; there may be {', '.join(COLUMNS)}.")
+        raise _in_heading(strange[:60], f"is not a column; the columns are {', '.join(COLUMNS)}.")
     if len(set(columns)) < len(columns):
         raise _in_heading("", "two columns have the same name.")
 
@@ -193,7 +197,7 @@ def _in_heading(field: str, message: str) -> InvalidInput:
 
 def _row(number: int, row: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     if any(map(str.strip, row[len(columns) :])):
-        message = f"has {len(row)} cells, the heading {len(columns)}; quote cells with commas."
+        message = f"has {len(row)} cells, the header {len(columns)}; quote cells with commas."
         fault = {"row": number, "field": "", "message": message}
         raise InvalidInput(f"Row {number} {message}", data={"errors": [fault]})
     return dict(zip(columns, (cell.strip() for cell in row), strict=False))

@@ -130,7 +130,7 @@ def reserve(site: Site, kind: str, person: Person) -> None:
             open_day(site.pk)
             room = SiteUse.objects.filter(site=site, day=day, calls__lt=site.calls_per_day)
             if not room.update(calls=F("calls") + 1):
-                raise LimitReached("The site's model calls for today are used up.")
+                raise LimitReached("The site has used all model calls of today.")
     except LimitReached:
         open_day(site.pk)
         SiteUse.objects.filter(site=site, day=day).update(refused=F("refused") + 1)
@@ -154,7 +154,9 @@ def _count_use(site: Site, day: date, holder: str, most: int, name: str) -> None
         DailyUse.objects.bulk_create([first], ignore_conflicts=True)
         if below.update(count=F("count") + 1):
             return
-    raise LimitReached(f"Models have worked {most} times today for {name}; no more until midnight.")
+    raise LimitReached(
+        f"Models have already worked {most} times today for {name}; wait until midnight UTC."
+    )
 
 
 def _subject_key(subject: str) -> str:

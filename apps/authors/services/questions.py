@@ -141,7 +141,7 @@ async def interview(
             steps = ask(task.author_message, task.plan)
             return await drive_calls(steps, task.spec, models, spent, ready)
     except TimeoutError:
-        raise ModelError(f"The models were not through after {LONGEST:g} seconds.") from None
+        raise ModelError(f"The models did not finish within {LONGEST:g} seconds.") from None
 
 
 async def drive_calls(

@@ -1,4 +1,4 @@
-"""Rewards: each answer earns once, within caps, and is paid after a while."""
+"""Rewards: each answer earns once, within limits, and is paid after some days."""
 
 from datetime import datetime, timedelta
 
@@ -15,22 +15,22 @@ from apps.authors.services.locking import lock_site, retry_on_deadlock
 from apps.common.spreadsheets import csv_text
 from labelhub.core.errors import Conflict
 
-#: Answers can be undone until then.
+#: An answer can no longer be undone after this time.
 SETTLED_AFTER = timedelta(seconds=10)
 
 
 def credit(answer: Answer) -> Reward | None:
-    """What an answer earns; None where it earns nothing.
+    """Credit the reward of an answer; None if it earns nothing.
 
-    Nobody anonymous earns (there is nobody to pay, and rewards draw fraud), nothing that was timed
-    by the widget alone or came too late, and nothing above the caps. Inside the transaction that
-    stores the answer, so that it is credited once or not at all.
+    Anonymous authors earn nothing (they cannot be paid, and rewards attract fraud), nor do answers
+    that only the widget timed or that came too late, nor rewards above the limits. Runs in the
+    transaction that stores the answer, so that it is credited once or not at all.
     """
     author, site = answer.author, answer.question.site
     timed = answer.timing == Answer.Timing.SERVER and not answer.late
     if not (site.reward_cents and author.verified and author.counts and timed):
         return None
-    # The caller has locked the author: two tabs must not both find room below the cap.
+    # The caller has locked the author, so that two tabs cannot both stay below the limit.
     cents = min(site.reward_cents, _room(author, site, answer.received_at))
     if cents <= 0:
         return None
@@ -41,21 +41,21 @@ def credit(answer: Answer) -> Reward | None:
         cents=cents,
         currency=site.currency,
         credited_at=answer.received_at,
-        # Never before it can no longer be taken back.
+        # Never while the answer can still be undone.
         due_at=answer.received_at + max(timedelta(days=site.reward_hold_days), SETTLED_AFTER),
     )
 
 
 def void(answer: Answer, why: str) -> bool:
-    """Take back what an answer earned; False where it is paid already."""
+    """Void the reward of an answer; False if it is already paid."""
     standing = Reward.objects.filter(answer=answer, void_at__isnull=True)
     standing.filter(payout__isnull=True).update(void_at=timezone.now(), void_for=why[:300])
     return not standing.exists()
 
 
 def restore(answer: Answer) -> None:
-    """Give an answer that counts again what it earns, in the site's present currency and within
-    the caps as they are now."""
+    """Restore the reward of an answer that counts again, in the site's present currency and within
+    its present limits."""
     reward = Reward.objects.filter(answer=answer).first()
     if reward is None:
         credit(answer)
@@ -69,22 +69,22 @@ def restore(answer: Answer) -> None:
 @retry_on_deadlock
 @transaction.atomic
 def pay_out(site: Site, actor: User | None) -> Payout:
-    """Put everything that is due into one payout, for the host to pay; each reward once.
+    """Collect all due rewards in one payout, for the host to pay; each reward once.
 
     Raises:
-        Conflict: nothing is due.
+        Conflict: no reward is due.
     """
     lock_site(site)
     payout = Payout.objects.create(site=site, cents=0, rewards=0, created_by=actor)
-    # What is voided at this moment is in the payout or is not; the sum is of what is.
+    # A reward voided meanwhile may or may not be in the payout; the sum is of those that are.
     due = Reward.objects.filter(site=site).due(timezone.now())
     ids = list(due.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
     due.filter(pk__in=ids).update(payout=payout)
     taken = payout.paid.aggregate(cents=Sum("cents"), count=Count("pk"))
     if not taken["count"]:
         raise Conflict(
-            "Nothing is due yet: rewards are held for a while after each answer, and until there "
-            "are answers enough of their author to judge by."
+            "No reward is due yet: each one is held for some days after the answer, and until its "
+            "author has given enough answers to be judged."
         )
     payout.cents, payout.rewards = taken["cents"], taken["count"]
     payout.save(update_fields=["cents", "rewards"])
@@ -92,7 +92,7 @@ def pay_out(site: Site, actor: User | None) -> Payout:
 
 
 def balance(author: Author) -> tuple[int, int]:
-    """Cents that an author has earned in all, and those of them that are still held."""
+    """Cents that an author has earned in total, and how many of them are still held."""
     standing = Reward.objects.filter(author=author).standing()
     total = _cents(standing.aggregate(cents=Sum("cents")))
     held = standing.filter(~is_due(timezone.now()), payout__isnull=True)
@@ -115,7 +115,7 @@ COLUMNS = ("author", "pseudonym", "amount", "currency", "answers")
 
 
 def payout_csv(payout: Payout) -> str:
-    """A header, then a line for each author and currency; ``author`` is the host's own id."""
+    """A header, then a line for each author and currency; ``author`` is the host's id."""
     rows = (
         (
             line.subject,

@@ -1,4 +1,4 @@
-"""Making and changing sites, their consent text, features and keys."""
+"""Create, change and delete sites, their consent texts, features and keys."""
 
 import re
 import secrets
@@ -25,9 +25,9 @@ from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import parse_feature
 
 MOST_ORIGINS, MOST_FEATURES = 50, 1000
-#: Authors of a site that is deleted who go in one transaction.
+#: Authors per transaction when a site is deleted.
 AUTHORS_AT_ONCE = 500
-#: What ``update_site`` takes.
+#: Fields that ``update_site`` changes.
 CHANGEABLE = frozenset(
     {
         "name", "enabled", "allowed_origins", "languages", "region", "identity", "consent_by",
@@ -51,20 +51,20 @@ def create_site(
     consent: Mapping[str, str] | None = None,
     **changes: Any,
 ) -> Site:
-    """Make a site whose answers go into ``project``.
+    """Create a site in ``project``.
 
     Args:
-        features: what it asks about, in order.
-        consent: language → text; by default ours, in the site's languages.
+        features: the features to ask about, in order.
+        consent: language → text; by default the standard text in the site's languages.
         changes: fields of the site, as :func:`update_site` takes them.
 
     Raises:
-        InvalidInput: the project is not ``per_item``, the name is taken, a field is wrong.
+        InvalidInput: the project is not ``per_item``, the name is taken, or a field is invalid.
     """
     if not current_schema(project).task.item_options:
         raise InvalidInput(
-            f"The project {project.slug} asks the same of every text; a site needs one of task "
-            "per_item, where each text brings its own question."
+            f"The project {project.slug} asks the same question about every text; a site needs a "
+            "project of task per_item, where each text has its own question."
         )
     site = Site(
         project=project,
@@ -87,17 +87,18 @@ def update_site(*, site: Site, **changes: Any) -> Site:
     """Change fields of a site; all of them or none.
 
     Raises:
-        InvalidInput: a field that cannot be changed, or a value it cannot take.
-        Conflict: another currency, while something is owed in the present one.
+        InvalidInput: a field cannot be changed, or has an invalid value.
+        Conflict: the currency changes while rewards in the present one are unpaid.
     """
     owed = Reward.objects.filter(site=site, payout__isnull=True).standing()
     if changes.get("currency", site.currency) != site.currency and owed.exists():
-        raise Conflict(f"Pay out what is owed in {site.currency} before you change the currency.")
+        raise Conflict(f"Pay the rewards in {site.currency} before you change the currency.")
     _change(site, changes)
     _check_name(site)
     if "languages" in changes and site.language not in current_consent(site).texts:
         raise InvalidInput.at(
-            "languages", f"Write what authors agree to in '{site.language}' before it comes first."
+            "languages",
+            f"Write a consent text in '{site.language}' before you make it the default language.",
         )
     site.save(update_fields=sorted(changes))
     return site
@@ -105,13 +106,13 @@ def update_site(*, site: Site, **changes: Any) -> Site:
 
 @transaction.atomic
 def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None) -> ConsentText:
-    """Make ``texts`` the newest version of what authors agree to; equal ones change nothing.
+    """Make ``texts`` the newest version of the consent text; equal texts change nothing.
 
-    Where authors may be offered something the version names that too: who agreed to one that did
-    not is asked again.
+    If Echo may recommend something, the version also names that: authors who agreed to one without
+    it are asked again.
 
     Raises:
-        InvalidInput: the default language has none, one is in a language that we do not speak, or
+        InvalidInput: the default language has no text, or a text is in an unknown language or
             longer than 600 characters.
     """
     texts = {language: " ".join(text.split()) for language, text in texts.items() if text.strip()}
@@ -138,8 +139,8 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
 
 @transaction.atomic
 def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]:
-    """Make ``features`` what the site asks about, in this order. Those left out are asked no more;
-    what was answered to them stays.
+    """Set the features of the site, in this order. Features that are left out are retired; their
+    answers stay.
 
     Raises:
         InvalidInput: none, too many, or two with one key.
@@ -166,7 +167,7 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
 
 
 def _update_feature_row(row: Feature, position: int, definition: Definition) -> bool:
-    """Whether the row has become another one."""
+    """Update the row; returns whether it has changed."""
     before = (row.definition, row.position, row.active)
     row.definition, row.position, row.active = definition.to_json(), position, True
     parse_feature(row.definition)
@@ -177,9 +178,8 @@ def _update_feature_row(row: Feature, position: int, definition: Definition) -> 
 def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, str]:
     """Create a key; returns its row and the secret, which is shown only once.
 
-    A signing secret is kept encrypted, because signatures are checked with it; of a server's key
-    only a hash is kept. Its row's ``kid`` stands at its beginning, so that one can be told from
-    the other by whoever has both before them.
+    A signing secret is stored encrypted, because it is needed to check signatures; of a server key
+    only a hash is stored. Each secret contains the ``kid`` of its row, to identify it.
     """
     kid = secrets.token_hex(6)
     kind = "sk" if purpose == SiteKey.Purpose.SERVER else "ss"
@@ -194,10 +194,10 @@ def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, s
 
 
 def revoke_key(*, site: Site, kid: str) -> None:
-    """From now on, nothing that was signed or sent with this key is taken.
+    """Revoke a key: from now on, everything signed or sent with it is refused.
 
     Raises:
-        NotFound: the site has no such key, or it was revoked before.
+        NotFound: the site has no such key, or it was already revoked.
     """
     found = SiteKey.objects.filter(site=site, kid=kid, revoked_at__isnull=True)
     if not found.update(revoked_at=timezone.now()):
@@ -215,7 +215,7 @@ def delete_site(*, site: Site) -> None:
 @retry_on_deadlock
 @transaction.atomic
 def _delete_authors(site: Site) -> bool:
-    """Some of them, locked before anything of theirs; whether there were any."""
+    """Delete some authors, locked before their rows; returns whether there were any."""
     locked = Author.objects.select_for_update().filter(site=site).order_by("pk")
     ids = list(locked.values_list("pk", flat=True)[:AUTHORS_AT_ONCE])
     Author.objects.filter(pk__in=ids).delete()
@@ -230,12 +230,14 @@ def _check_name(site: Site) -> None:
 def _change(site: Site, changes: Mapping[str, Any]) -> None:
     strange = next((field for field in changes if field not in CHANGEABLE), None)
     if strange is not None:
-        raise InvalidInput.at(strange, "A site has no such field to change.")
+        raise InvalidInput.at(strange, "A site has no such field, or it cannot be changed.")
     for field, value in changes.items():
         setattr(site, field, value.strip() if isinstance(value, str) else value)
     if "allowed_origins" in changes:
         if not isinstance(site.allowed_origins, list) or len(site.allowed_origins) > MOST_ORIGINS:
-            raise InvalidInput.at("allowed_origins", f"Must be a list of at most {MOST_ORIGINS}.")
+            raise InvalidInput.at(
+                "allowed_origins", f"Must be a list of at most {MOST_ORIGINS} origins."
+            )
         site.allowed_origins = list(
             dict.fromkeys(
                 _read_origin(str(given).strip())
@@ -251,7 +253,7 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
             raise InvalidInput.at("languages", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
         site.languages = list(dict.fromkeys(site.languages))
     check_model(site, exclude=["created_by", "project"])
-    # Limits that the throttle does not take would be found out at the next message.
+    # Otherwise invalid limits would fail at the next message.
     rule_of(site)
 
 
@@ -263,8 +265,8 @@ def _read_origin(given: str) -> str:
     if not _ORIGIN.fullmatch(bare) or "*" in bare or not _has_host(bare):
         raise InvalidInput.at(
             "allowed_origins",
-            f"'{given[:80]}' is no origin; write scheme and host such as https://shop.example.org,"
-            " without a path.",
+            f"'{given[:80]}' is not an origin; write scheme and host, such as "
+            "https://shop.example.org, without a path.",
         )
     scheme, _, host = bare.partition("://")
     usual = {"http": ":80", "https": ":443"}[scheme]

@@ -55,7 +55,7 @@ def test_a_site_is_made_with_its_keys(project: Project) -> None:
     [
         (["nowhere", "Shop"], "no project 'nowhere'"),
         (["{slug}", "Shop", "--features", "groceries"], "emotion, shopping"),
-        (["{slug}", "Shop", "--origin", "shop.example.org"], "is no origin"),
+        (["{slug}", "Shop", "--origin", "shop.example.org"], "is not an origin"),
         (["{slug}", "Shop", "--language", "tlh"], "'tlh' is not among"),
         (["{slug}", " "], "name"),
         (["{slug}", "Shop", "--anonymous", "--verified"], "not allowed with"),

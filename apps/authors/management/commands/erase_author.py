@@ -34,7 +34,7 @@ class Command(LabelhubCommand):
             try:
                 author = get_author(site, UUID(options["uid"]))
             except ValueError:
-                raise InvalidInput(f"--uid: '{options['uid']}' is no id of ours.") from None
+                raise InvalidInput(f"--uid: '{options['uid']}' is not an author's id.") from None
         erasure = erase_author(author)
         counts = ", ".join(f"{count:,} {kind}" for kind, count in erasure.removed.items())
         self.say(f"Deleted: {counts}. Receipt: {erasure.receipt}")
