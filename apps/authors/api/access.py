@@ -1,7 +1,7 @@
-"""Who may use a site's addresses: members of its project, or its own servers with a key (``sk_…``).
+"""Access to a site's REST addresses: members of its project, or its own servers (key ``sk_…``).
 
-A server key is looked up by its SHA-256 together with the site it is used for, so that an unknown
-key, a revoked one, another site's and an unknown site cost and tell the same.
+A server key is found by its SHA-256 and its site in one query, so that an unknown key, a revoked
+one, another site's key and an unknown site get the same response in the same time.
 """
 
 import math
@@ -31,14 +31,14 @@ from apps.common.api.viewsets import ApiViewSet
 from apps.common.sealing import digest
 from apps.common.validation import join_faults
 
-#: So many requests with one key in so many seconds: 50 a second, and 200 at once.
+#: Most requests with one key within so many seconds: 50 per second, in bursts of up to 200.
 MOST, WITHIN = 200, 4
-#: Longer than any key: nobody shall have megabytes hashed.
+#: Longer than any key, so that nobody can make the server hash megabytes.
 LONGEST = 200
 
 
 class TooMany(Throttled):
-    """One key asks for more than its share; the answer says when to come again."""
+    """Too many requests with one key; the response says when to try again."""
 
     default_code = "rate"
     default_detail = "This key sends too many requests."
@@ -46,7 +46,7 @@ class TooMany(Throttled):
 
 @dataclass(frozen=True, slots=True)
 class SiteServer:
-    """Who a request with a server key comes from; nobody with an account."""
+    """The sender of a request with a server key; not a user."""
 
     site: Site
     is_authenticated: bool = True
@@ -74,12 +74,12 @@ class SiteKeyAuthentication(BaseAuthentication):
         return server, server
 
     def authenticate_header(self, _request: Request) -> str:
-        """What a 401 names as the way in."""
+        """The scheme that a 401 response names."""
         return 'Token realm="LabelHub site"'
 
 
 class HasSiteKey(BasePermission):
-    """Only the site's own servers; people are told to use such a key."""
+    """Only the site's own servers."""
 
     def has_permission(self, request: Request, _view: APIView) -> bool:
         """Whether the request came with a server key.
@@ -93,10 +93,10 @@ class HasSiteKey(BasePermission):
 
 
 def count_use(key: str) -> None:
-    """Count one request in the present stretch of :data:`WITHIN` seconds, for all processes.
+    """Count one request in the present window of :data:`WITHIN` seconds, for all processes.
 
     Raises:
-        TooMany: there were :data:`MOST` of them.
+        TooMany: the window already has :data:`MOST` requests.
     """
     now = time.time()
     name = f"authors:server:{key[:32]}:{int(now // WITHIN)}"
@@ -158,14 +158,14 @@ class SiteServerViewSet(ApiViewSet):
 
     @property
     def site(self) -> Site:
-        """The site whose key opened the door."""
+        """The site whose key was sent."""
         return server_of(self.request).site
 
     def author(self, subject: str) -> Author:
-        """The author whom the host calls ``subject``.
+        """The author with the host's id ``subject``.
 
         Raises:
-            NotFound: the site does not know them.
+            NotFound: the site has no such author.
         """
         return find_author(self.site, subject)
 
@@ -175,15 +175,15 @@ class SiteServerViewSet(ApiViewSet):
 
 
 def server_of(request: Request) -> SiteServer:
-    """Whose key opened the door; only behind :class:`HasSiteKey`."""
+    """The sender of a request; only after :class:`HasSiteKey`."""
     return cast(SiteServer, request.auth)
 
 
 def read(sent: serializers.BaseSerializer[Any]) -> dict[str, Any]:
-    """The checked fields of what a host's server sent.
+    """The checked fields of a request of a host's server.
 
     Raises:
-        BadField: naming each field and what is wrong with it.
+        BadField: fields are invalid; names each one with its error.
     """
     if sent.is_valid():
         return dict(sent.validated_data)

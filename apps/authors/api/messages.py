@@ -1,4 +1,4 @@
-"""``sites/{public_key}/messages/``: a host's server posts there, the site's managers read there."""
+"""``sites/{public_key}/messages/``: a host's server posts messages, managers read them."""
 
 import time
 from datetime import datetime
@@ -47,11 +47,11 @@ LONGEST_WAIT = 10.0
                 "required": ["version"],
             },
         ],
-        "description": "That the author has agreed: to the present text, or to that version of it.",
+        "description": "The author agreed to the present text (true), or to this version of it.",
     }
 )
 class ConsentField(serializers.Field[Any, Any, Any, Any]):
-    """The version that was agreed to; None for the present one."""
+    """The version of the consent text; None for the present one."""
 
     def to_internal_value(self, data: Any) -> int | None:
         """``true``, or an object with a version."""
@@ -71,7 +71,7 @@ class ConsentField(serializers.Field[Any, Any, Any, Any]):
 
 
 class SubjectField(serializers.CharField):
-    """The host's own id for somebody: as it is, not trimmed."""
+    """The host's id of an author, not trimmed."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(trim_whitespace=False, max_length=LONGEST_SUBJECT, **more)
@@ -85,11 +85,12 @@ class SubjectField(serializers.CharField):
 
 
 class PostedMessageSerializer(serializers.Serializer[Any]):
-    """A message that an author has written, or the assistant's answer to it."""
+    """A message of an author, or the assistant's reply."""
 
-    author = SubjectField(help_text="Your id for them.")
+    author = SubjectField(help_text="Your id of the author.")
     id = serializers.CharField(
-        max_length=LONGEST_REF, help_text="Yours; the same again is the same message."
+        max_length=LONGEST_REF,
+        help_text="Your id of the message; a repeated id is the same message.",
     )
     conversation = serializers.CharField(max_length=LONGEST_REF)
     text = serializers.CharField(trim_whitespace=False, help_text="At most 8,000 characters.")
@@ -102,7 +103,7 @@ class PostedMessageSerializer(serializers.Serializer[Any]):
     consented_at = serializers.DateTimeField(
         required=False,
         default=None,
-        help_text="When they agreed, not later than now; needed of an author whose data was "
+        help_text="When the author agreed, not in the future; required if the author's data was "
         "deleted before.",
     )
     wait = serializers.FloatField(
@@ -111,15 +112,15 @@ class PostedMessageSerializer(serializers.Serializer[Any]):
     )  # fmt: skip
 
     def validate_consented_at(self, moment: datetime | None) -> datetime | None:
-        """A moment that has come."""
+        """Refuse a time in the future."""
         if moment is not None and moment > timezone.now() + CLOCKS_DIFFER:
             raise serializers.ValidationError(
-                "Lies in the future: send when they agreed, and look at your server's clock."
+                "Must not be in the future: send when the author agreed, and check your clock."
             )
         return moment
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Without consent nothing else is looked at."""
+        """Check the consent before all other fields."""
         if isinstance(data, dict):
             self.fields["consent"].to_internal_value(data.get("consent"))
             if isinstance(data.get("text"), str) and len(data["text"]) > LONGEST_TEXT:
@@ -141,22 +142,22 @@ def incoming(sent: dict[str, Any]) -> Incoming:
 
 
 class WhoSerializer(serializers.Serializer[Any]):
-    """Whom it is about."""
+    """The author of the request."""
 
-    author = SubjectField(help_text="Your id for them.")
+    author = SubjectField(help_text="Your id of the author.")
 
 
 class DismissalSerializer(WhoSerializer):
-    """How a question was sent away."""
+    """How a question was dismissed."""
 
     how = serializers.ChoiceField(choices=list(DISMISSALS))
 
 
 class SaidSerializer(WhoSerializer):
-    """An answer: one of ``option``, ``word`` and ``nofit``; a word may stand beside ``nofit``."""
+    """An answer: ``option``, ``word`` or ``nofit``; a word may accompany ``nofit``."""
 
     id = serializers.CharField(
-        max_length=LONGEST_REF, help_text="Yours; the same again is the same answer."
+        max_length=LONGEST_REF, help_text="Your id of the answer; a repeated id is the same answer."
     )
     option = serializers.CharField(required=False, max_length=8, help_text="The option's id.")
     word = serializers.CharField(required=False, max_length=LONGEST_WORD)
@@ -166,10 +167,10 @@ class SaidSerializer(WhoSerializer):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """One of the three ways to answer."""
+        """Require exactly one of the three ways to answer."""
         ways = [way for way in ("option", "word") if way in attrs]
         if ways == ["option", "word"] or (attrs["nofit"] and "option" in attrs):
-            raise BadField("Send an option, a word, or nofit; not several of them.")
+            raise BadField("Send only one of option, word and nofit.")
         if not ways and not attrs["nofit"]:
             raise BadField("The answer is missing: send an option, a word, or nofit.")
         return attrs
@@ -197,7 +198,7 @@ def submitted_answer(sent: dict[str, Any]) -> SubmittedAnswer:
     }
 )
 class OptionsField(serializers.JSONField):
-    """The buttons, in the order to show them."""
+    """The options, in the order in which to show them."""
 
 
 class SurveyPlaceSerializer(serializers.Serializer[Any]):
@@ -208,7 +209,7 @@ class SurveyPlaceSerializer(serializers.Serializer[Any]):
 
 
 class PendingQuestionSerializer(serializers.Serializer[Any]):
-    """A question as in the widget's ``question`` frame, and where it stands."""
+    """A question as in the widget's ``question`` frame, with its status."""
 
     qid = serializers.UUIDField()
     re = serializers.CharField(help_text="Id of the message.")
@@ -219,7 +220,7 @@ class PendingQuestionSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(), help_text="Which part of the message to quote."
     )
     opts = OptionsField()
-    min_ms = serializers.IntegerField(help_text="Answers before that are refused.")
+    min_ms = serializers.IntegerField(help_text="Time to read; earlier answers are refused.")
     expires = serializers.IntegerField(help_text="Milliseconds since 1970.")
     survey = SurveyPlaceSerializer()
     lang = serializers.CharField()
@@ -230,7 +231,7 @@ class PendingQuestionSerializer(serializers.Serializer[Any]):
 
 
 class HeardSerializer(serializers.ModelSerializer[Message]):
-    """A message; ``received``: the models are still asked."""
+    """A message; status ``received``: the models are still working on it."""
 
     id = serializers.CharField(source="ref")
 
@@ -240,20 +241,20 @@ class HeardSerializer(serializers.ModelSerializer[Message]):
 
 
 class PostedSerializer(serializers.Serializer[Any]):
-    """What became of the message so far, and what its author may be asked."""
+    """The present state of a message, and the questions for its author."""
 
     message = HeardSerializer()
     questions = PendingQuestionSerializer(many=True)
 
 
 class WhoseTurnSerializer(serializers.Serializer[Any]):
-    """The question whose turn it is."""
+    """The author's next question."""
 
     question = PendingQuestionSerializer(allow_null=True)
 
 
 class QuestionStateSerializer(serializers.Serializer[Any]):
-    """Where a question stands now; ``after_ms``: so long until it can be answered."""
+    """The state of a question; ``after_ms``: time until it can be answered."""
 
     id = serializers.UUIDField()
     status = serializers.ChoiceField(choices=Question.Status.choices)
@@ -262,7 +263,7 @@ class QuestionStateSerializer(serializers.Serializer[Any]):
 
 
 class ErasureSerializer(serializers.ModelSerializer[Erasure]):
-    """Proof that data was deleted; it tells how much, and not whose."""
+    """Receipt of a deletion; it says how much was deleted, not whose data."""
 
     removed = serializers.DictField(child=serializers.IntegerField())
 
@@ -272,25 +273,25 @@ class ErasureSerializer(serializers.ModelSerializer[Erasure]):
 
 
 class OptedOutSerializer(serializers.Serializer[Any]):
-    """Since when an author is not asked any more."""
+    """When an author opted out."""
 
     opted_out_at = serializers.DateTimeField()
 
 
-#: Requests of one process that wait at once; each holds a thread. Whoever comes when as many wait
-#: already is answered at once.
+#: Most requests of one process that wait at a time; each holds a thread. Further requests are
+#: answered at once.
 MOST_WAITING = 4
-#: Seconds between two looks.
+#: Seconds between two checks.
 LOOK_EVERY = 0.1
 
 _places = BoundedSemaphore(MOST_WAITING)
 
 
 def wait_until_asked(message: Message, *, until: float) -> None:
-    """Look for what became of ``message`` and put it there, until it is known or the time is over.
+    """Update ``message`` from the database until its result is known or the time is over.
 
     Args:
-        until: on the monotonic clock, in seconds.
+        until: seconds of the monotonic clock.
     """
     if not _open(message) or time.monotonic() >= until or not _places.acquire(blocking=False):
         return
@@ -323,7 +324,7 @@ _EXAMPLE = OpenApiExample(
 
 
 class MessagesViewSet(ApiViewSet):
-    """Messages of a site: GET with a person's key, POST with a server key."""
+    """Messages of a site: GET with a user's key, POST with a server key."""
 
     serializer_class = MessageSerializer
     filterset_class = MessageFilter
@@ -334,7 +335,7 @@ class MessagesViewSet(ApiViewSet):
         return getattr(self.request, "method", "") == "POST"
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        """A server key opens POST alone, a person's key everything else."""
+        """POST requires a server key, all other methods a user's key."""
         return [SiteKeyAuthentication()] if self._posting else super().get_authenticators()
 
     def get_permissions(self) -> Any:
@@ -346,7 +347,7 @@ class MessagesViewSet(ApiViewSet):
         return [PlainJSONParser()]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Whoever reads must be a manager of the site's project."""
+        """Reading requires a manager of the site's project."""
         super().initial(request, *args, **kwargs)
         if not self._posting:
             self.site = find_site_for(request.user, kwargs["public_key"], Right.MANAGE)
@@ -355,7 +356,7 @@ class MessagesViewSet(ApiViewSet):
     def list(self, request: Request, **_: str) -> Response:
         """List messages.
 
-        What was heard, the newest first, without personal data, and what each stage said of it.
+        Newest first, without personal data, with the verdict of each stage.
         """
         return self.list_page(messages_of(self.site))
 
@@ -363,7 +364,7 @@ class MessagesViewSet(ApiViewSet):
         operation_id="site_message_post",
         request=PostedMessageSerializer,
         responses={
-            200: OpenApiResponse(PostedSerializer, "It had arrived before."),
+            200: OpenApiResponse(PostedSerializer, "The message was stored before."),
             201: PostedSerializer,
             429: OpenApiResponse(description="Too many requests with this key; see Retry-After."),
         },
@@ -372,8 +373,8 @@ class MessagesViewSet(ApiViewSet):
     def create(self, request: Request, **_: str) -> Response:
         """Post a message (server key).
 
-        Stored once, whatever is sent again; the models are asked by a worker. ``questions``
-        are those about this message; whose turn it is tells ``questions/``.
+        A repeated message is stored once; a worker asks the models about it. ``questions`` are
+        those about this message; ``questions/`` gives the author's next one.
         """
         heard = receive(request)
         body = message_state(heard.message)
@@ -381,11 +382,11 @@ class MessagesViewSet(ApiViewSet):
 
 
 def receive(request: Request) -> StoredMessage:
-    """Store the message that a site's server posts, have a worker ask about it, and wait as long
-    as it asks to.
+    """Store a message that a site's server posts, have a worker ask about it, and wait as long as
+    the request says.
 
     Raises:
-        BadField: naming the fields that cannot be used; and what ``post_message`` raises.
+        BadField: fields are invalid; also all errors of ``post_message``.
     """
     sent = read(PostedMessageSerializer(data=request.data))
     site = server_of(request).site
@@ -404,7 +405,7 @@ def receive(request: Request) -> StoredMessage:
 
 
 def message_state(message: Message) -> dict[str, Any]:
-    """What became of a message so far, and what its author may be asked."""
+    """The present state of a message, and the questions for its author."""
     return {
         "message": HeardSerializer(message).data,
         "questions": PendingQuestionSerializer(pending_questions(message), many=True).data,

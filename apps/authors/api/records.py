@@ -1,4 +1,4 @@
-"""REST for a site's managers: messages, answers, authors to trust, rewards and payouts."""
+"""REST for a site's managers: messages, answers, rulings over authors, rewards and payouts."""
 
 from typing import Any
 from uuid import UUID
@@ -47,7 +47,7 @@ class AnswerFilter(django_filters.FilterSet):
 
     outcome = django_filters.ChoiceFilter(choices=Answer.Outcome.choices)
     excluded = BooleanFilter(
-        field_name="excluded_at", lookup_expr="isnull", exclude=True, label="Counts for nothing"
+        field_name="excluded_at", lookup_expr="isnull", exclude=True, label="Excluded"
     )
 
     class Meta:
@@ -70,13 +70,13 @@ class RewardFilter(django_filters.FilterSet):
         _name: str,
         due: bool,  # noqa: FBT001 - the signature of a filter method
     ) -> QuerySet[Reward]:
-        """Those that a payout would take, or the others."""
+        """Rewards that a payout would include, or the others."""
         ready = Reward.objects.due(timezone.now()).values("pk")
         return queryset.filter(pk__in=ready) if due else queryset.exclude(pk__in=ready)
 
 
 class AuthorField(serializers.Serializer[Author]):
-    """Whose it is; the uid is what ``authors/{uid}/ruling/`` takes."""
+    """An author; ``authors/{uid}/ruling/`` takes the uid."""
 
     uid = serializers.UUIDField()
     pseudonym = serializers.CharField()
@@ -98,13 +98,13 @@ class AuthorField(serializers.Serializer[Author]):
     }
 )
 class StagesField(serializers.JSONField):
-    """What each stage said of a message."""
+    """The verdict of each stage about a message."""
 
 
 class MessageSerializer(serializers.ModelSerializer[Message]):
-    """A message without personal data, and what became of it."""
+    """A message without personal data, and its result."""
 
-    id = serializers.CharField(source="ref", help_text="The sender's.")
+    id = serializers.CharField(source="ref", help_text="The sender's id of the message.")
     conversation = serializers.CharField(source="conversation.ref")
     author = AuthorField()
     stages = StagesField()
@@ -118,7 +118,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         ]  # fmt: skip
 
     def get_cost_usd(self, message: Message) -> float:
-        """What the models cost."""
+        """Cost of the model calls."""
         return message.cost_nanousd / 1e9
 
 
@@ -128,8 +128,8 @@ class AnswerSerializer(serializers.ModelSerializer[Answer]):
     question = serializers.UUIDField(source="question.uid")
     author = AuthorField()
     feature = serializers.CharField(source="question.feature.key")
-    text = serializers.CharField(source="question.text", help_text="The question.")
-    options = serializers.SerializerMethodField(help_text="As they were shown.")
+    text = serializers.CharField(source="question.text", help_text="Text of the question.")
+    options = serializers.SerializerMethodField(help_text="In the order shown.")
     predicted = serializers.CharField(source="question.predicted")
     item = serializers.IntegerField(source="question.item_id", allow_null=True)
 
@@ -143,18 +143,20 @@ class AnswerSerializer(serializers.ModelSerializer[Answer]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_options(self, answer: Answer) -> list[str]:
-        """The words on the buttons."""
+        """The texts of the options."""
         return [str(option["label"]) for option in answer.question.options]
 
 
 class RulingSerializer(serializers.Serializer[Any]):
     """A manager's decision."""
 
-    trusted = serializers.BooleanField(
-        allow_null=True, help_text="Null: what the signals say counts again."
-    )
+    trusted = serializers.BooleanField(allow_null=True, help_text="Null: the signals decide again.")
     reason = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=300, help_text="Kept with it."
+        required=False,
+        allow_blank=True,
+        default="",
+        max_length=300,
+        help_text="Stored with the decision.",
     )
 
 
@@ -162,7 +164,7 @@ class StandingSerializer(serializers.ModelSerializer[Author]):
     """Whether an author's answers count, and why."""
 
     counts = serializers.BooleanField()
-    trust = serializers.DictField(help_text="Score and signals, once judged.")
+    trust = serializers.DictField(help_text="Score and signals, after the first judgement.")
 
     class Meta:
         model = Author
@@ -172,7 +174,9 @@ class StandingSerializer(serializers.ModelSerializer[Author]):
 class RewardSerializer(serializers.ModelSerializer[Reward]):
     """What one answer earned."""
 
-    author = serializers.CharField(source="author.subject", help_text="The host's id for them.")
+    author = serializers.CharField(
+        source="author.subject", help_text="The host's id of the author."
+    )
     pseudonym = serializers.CharField(source="author.pseudonym")
 
     class Meta:
@@ -184,7 +188,7 @@ class RewardSerializer(serializers.ModelSerializer[Reward]):
 
 
 class PayoutSerializer(serializers.ModelSerializer[Payout]):
-    """A payout in a list; ``count`` is of the answers in it."""
+    """A payout in a list; ``count``: rewarded answers."""
 
     count = serializers.IntegerField(source="rewards")
 
@@ -194,9 +198,9 @@ class PayoutSerializer(serializers.ModelSerializer[Payout]):
 
 
 class PayoutLineSerializer(serializers.Serializer[Any]):
-    """What one author is to be paid."""
+    """The amount for one author."""
 
-    author = serializers.CharField(source="subject", help_text="The host's id for them.")
+    author = serializers.CharField(source="subject", help_text="The host's id of the author.")
     pseudonym = serializers.CharField()
     cents = serializers.IntegerField()
     currency = serializers.CharField()
@@ -213,7 +217,7 @@ class PayoutDetailSerializer(PayoutSerializer):
 
     @extend_schema_field(PayoutLineSerializer(many=True))
     def get_rewards(self, payout: Payout) -> Any:
-        """Whom to pay how much."""
+        """The amounts per author and currency."""
         return PayoutLineSerializer(payout_lines(payout), many=True).data
 
 
@@ -223,16 +227,16 @@ _MADE = {(201, "application/json"): PayoutDetailSerializer, (201, CSV): OpenApiT
 
 
 class FormatSerializer(serializers.Serializer[Any]):
-    """How a payout is given out."""
+    """The format of a payout."""
 
     format = serializers.ChoiceField(
         choices=["json", "csv"], required=False,
-        help_text="csv, or the Accept header text/csv: a file.",
+        help_text="csv, like the Accept header text/csv, returns a file.",
     )  # fmt: skip
 
 
 class AnswersViewSet(SiteViewSet):
-    """What was answered on a site."""
+    """The answers of a site."""
 
     read_right = Right.MANAGE
     serializer_class = AnswerSerializer
@@ -242,7 +246,7 @@ class AnswersViewSet(SiteViewSet):
     def list(self, request: Request, **_: str) -> Response:
         """List answers.
 
-        The newest first, also those that were taken back or excluded; they say when and why.
+        Newest first, also undone and excluded ones, with the time and the reason.
         """
         return self.list_page(answers_of(self.site))
 
@@ -260,7 +264,7 @@ class RulingViewSet(SiteViewSet):
     def create(self, request: Request, uid: UUID, **_: str) -> Response:
         """Decide whether to trust an author.
 
-        A decision over the signals; null leaves it to them again. Labels and rewards follow.
+        The decision overrides the signals; null lets them decide again. Labels and rewards follow.
         """
         sent = self.read_body(RulingSerializer)
         set_ruling(get_author(self.site, uid), **sent)
@@ -268,7 +272,7 @@ class RulingViewSet(SiteViewSet):
 
 
 class RewardsViewSet(SiteViewSet):
-    """What authors are owed."""
+    """Rewards of a site's authors."""
 
     read_right = Right.MANAGE
     serializer_class = RewardSerializer
@@ -278,13 +282,13 @@ class RewardsViewSet(SiteViewSet):
     def list(self, request: Request, **_: str) -> Response:
         """List rewards.
 
-        One for each answer that earned something, the oldest first.
+        One for each answer that earned something, oldest first.
         """
         return self.list_page(rewards_of(self.site))
 
 
 class PayoutViewSet(SiteViewSet):
-    """What the host was given to pay."""
+    """Payouts of a site."""
 
     read_right = Right.MANAGE
     lookup_url_kwarg = "payout_id"
@@ -303,8 +307,8 @@ class PayoutViewSet(SiteViewSet):
     def create(self, request: SignedInApiRequest, **_: str) -> HttpResponse:
         """Pay out.
 
-        Everything that is due, each reward once. An answer that got lost on its way can be
-        fetched again from the list.
+        Collects all due rewards, each one once. If the response is lost, fetch the payout from
+        the list.
         """
         as_file = self._wants_file()
         payout = pay_out(self.site, request.user)
@@ -314,14 +318,14 @@ class PayoutViewSet(SiteViewSet):
     def retrieve(self, request: Request, payout_id: int, **_: str) -> HttpResponse:
         """Show a payout.
 
-        Whom to pay how much. Who had their data deleted since is in the sum alone.
+        The amount for each author. Authors whose data was deleted since are only in the sum.
         """
         as_file = self._wants_file()
         payout = get_payout(self.site, payout_id)
         return _payout_response(payout, status.HTTP_200_OK, as_file=as_file)
 
     def _wants_file(self) -> bool:
-        """Known before anything is paid."""
+        """Whether the request asks for CSV; checked before anything is paid."""
         asked = self.read_query(FormatSerializer).get("format")
         return asked == "csv" or (not asked and CSV in self.request.headers.get("Accept", ""))
 

@@ -1,7 +1,7 @@
-"""REST for a host's own servers: questions are fetched and answered, data is shown and deleted.
+"""REST for a host's own servers: fetch and answer questions, show and delete data.
 
-The server's clock counts, as over the socket: a question is sent when it is fetched here, and on
-the screen when ``shown/`` is posted.
+Times are the server's, as over the socket: a question is sent when it is fetched, and shown when
+``shown/`` is posted.
 """
 
 from datetime import timedelta
@@ -38,13 +38,13 @@ from apps.authors.services.questions import mark_shown, next_question
 _LIMITED = {429: OpenApiResponse(description="Too many requests with this key; see Retry-After.")}
 _EARLY = {
     425: OpenApiResponse(
-        description="Too early to have been read; `data.after_ms` tells when to send it again."
+        description="Too early to have been read; send it again after `data.after_ms`."
     )
 }
 
 
 class TurnViewSet(SiteServerViewSet):
-    """Whose turn it is."""
+    """The author's next question."""
 
     @extend_schema(
         operation_id="site_question_next",
@@ -54,8 +54,8 @@ class TurnViewSet(SiteServerViewSet):
     def retrieve(self, request: Request, **_: str) -> Response:
         """Fetch the question (server key).
 
-        The question to put to the author now, marked as sent; null when there is none. One at
-        a time: the next comes when this one is answered or sent away.
+        The author's next question, marked as sent; null if there is none. The one after it comes
+        when this one is answered or dismissed.
         """
         author = self.author(self.read_query(WhoSerializer)["author"])
         check_open(author.site, None)
@@ -77,10 +77,10 @@ class QuestionViewSet(SiteServerViewSet):
     )
     @action(detail=True, methods=["post"])
     def shown(self, request: Request, qid: str, **_: str) -> Response:
-        """Tell that a question is shown (server key).
+        """Report that a question is shown (server key).
 
-        The time to read it begins; the first time counts. Also right after its message was
-        posted, without fetching it, provided that it is its turn.
+        Starts the time to read; only the first report counts. You need not fetch the question
+        before, if it is the author's next one.
         """
         now = timezone.now()
         author = self.author(self.read_body(WhoSerializer)["author"])
@@ -101,8 +101,8 @@ class QuestionViewSet(SiteServerViewSet):
     def answer(self, request: Request, qid: str, **_: str) -> Response:
         """Answer a question (server key).
 
-        Taken once, committed when this answers, not before it could be read. ``undo_ms``: so
-        long it can be taken back.
+        Stored once, and committed before the response. Refused before the question could be read.
+        ``undo_ms``: how long the answer can be undone.
         """
         received = timezone.now()
         sent = self.read_body(SaidSerializer)
@@ -117,9 +117,9 @@ class QuestionViewSet(SiteServerViewSet):
     )
     @action(detail=True, methods=["post"])
     def dismiss(self, request: Request, qid: str, **_: str) -> Response:
-        """Send a question away (server key).
+        """Dismiss a question (server key).
 
-        Doing it again changes nothing. That nothing fits is an answer: see there.
+        A repetition changes nothing. "None of these fit" is an answer, not a dismissal.
         """
         sent = self.read_body(DismissalSerializer)
         author = self.author(sent["author"])
@@ -129,9 +129,9 @@ class QuestionViewSet(SiteServerViewSet):
     @extend_schema(request=WhoSerializer, responses={200: QuestionStateSerializer, **_LIMITED})
     @action(detail=True, methods=["post"])
     def undo(self, request: Request, qid: str, **_: str) -> Response:
-        """Take an answer back (server key).
+        """Undo an answer (server key).
 
-        Within seconds; the question is open again and its label withdrawn.
+        Possible for some seconds; reopens the question and withdraws the label.
         """
         author = self.author(self.read_body(WhoSerializer)["author"])
         undo(author, question_uid(qid))
@@ -139,13 +139,13 @@ class QuestionViewSet(SiteServerViewSet):
 
 
 class AuthorViewSet(SiteServerViewSet):
-    """An author's data; also of a site that is switched off."""
+    """An author's data, also if the site is switched off."""
 
     @extend_schema(responses={200: OpenApiTypes.OBJECT, **_LIMITED})
     def retrieve(self, request: Request, subject: str, **_: str) -> Response:
         """Show an author's data (server key).
 
-        Everything that is kept of them.
+        All stored data about the author.
         """
         return Response(author_data(self.author(_subject(subject))))
 
@@ -153,13 +153,13 @@ class AuthorViewSet(SiteServerViewSet):
     def destroy(self, request: Request, subject: str, **_: str) -> Response:
         """Delete an author's data (server key).
 
-        What they wrote and answered, and every label of it, for good; the receipt proves it.
+        Deletes messages, answers and all their labels for good; returns a receipt.
         """
         return Response(ErasureSerializer(erase_author(self.author(_subject(subject)))).data)
 
 
 class OptOutViewSet(SiteServerViewSet):
-    """Somebody who does not want to be asked."""
+    """The opt-out of an author."""
 
     @extend_schema(
         operation_id="site_author_optout",
@@ -169,7 +169,7 @@ class OptOutViewSet(SiteServerViewSet):
     def create(self, request: Request, subject: str, **_: str) -> Response:
         """Never ask an author again (server key).
 
-        Also before they have written anything: it is remembered. What they answered stays.
+        Also before the author's first message. Existing answers stay.
         """
         with transaction.atomic():
             author = author_of_subject(self.site, _subject(subject))

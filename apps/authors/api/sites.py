@@ -1,4 +1,4 @@
-"""REST of sites for people: make and change them, their keys, features and consent text."""
+"""REST for managers: sites, their keys, features and consent texts."""
 
 from decimal import Decimal
 from typing import Any
@@ -41,7 +41,7 @@ class FeatureTableParser(TableParser):
     what = "A file of features"
 
 
-#: Plain columns that are read and changed alike; the others are declared below.
+#: Plain columns that can be read and changed; the others are declared below.
 PLAIN = [
     "name", "enabled", "region", "identity", "consent_by", "privacy_url", "least_relevant",
     "most_questions", "sampling", "every_messages", "min_seconds", "per_conversation", "per_day",
@@ -66,7 +66,7 @@ MODEL_HELP = "Name, or provider/name; null for the offline model."
 
 
 class ConsentSerializer(serializers.ModelSerializer[ConsentText]):
-    """One version of what authors agree to."""
+    """One version of the consent text."""
 
     texts = serializers.DictField(child=serializers.CharField(), help_text="Language to text.")
 
@@ -77,7 +77,7 @@ class ConsentSerializer(serializers.ModelSerializer[ConsentText]):
 
 
 class KeySerializer(serializers.ModelSerializer[SiteKey]):
-    """A key by its name; the secret itself is told once, when the key is made."""
+    """A key without its secret, which only the response to its creation contains."""
 
     class Meta:
         model = SiteKey
@@ -86,9 +86,9 @@ class KeySerializer(serializers.ModelSerializer[SiteKey]):
 
 
 class NewKeySerializer(KeySerializer):
-    """A key that was just made."""
+    """A new key with its secret."""
 
-    secret = serializers.CharField(help_text="Told this once.")
+    secret = serializers.CharField(help_text="Shown only once.")
 
     class Meta(KeySerializer.Meta):
         fields = [*KeySerializer.Meta.fields, "secret"]
@@ -119,24 +119,24 @@ class SiteSerializer(serializers.ModelSerializer[Site]):
         read_only_fields = fields
 
     def get_model(self, site: Site) -> str | None:
-        """Who words the questions."""
+        """The model that words the questions."""
         return model_name(site.model)
 
     def get_chat_model(self, site: Site) -> str | None:
-        """Who answers in chat mode."""
+        """The model that answers in chat mode."""
         return model_name(site.chat_model)
 
     def get_daily_budget_usd(self, site: Site) -> float | None:
-        """The most that the models may cost in a day."""
+        """The most that models may cost per day."""
         return None if site.daily_budget_nanousd is None else site.daily_budget_nanousd / 1e9
 
     @extend_schema_field(ConsentSerializer)
     def get_consent(self, site: Site) -> dict[str, Any]:
-        """What authors agree to at present."""
+        """The present consent text."""
         return dict(ConsentSerializer(current_consent(site)).data)
 
     def get_snippet(self, site: Site) -> str:
-        """The script tag with this server's address, and what collects calls until it is there."""
+        """The script tag with this server's address."""
         script: str = self.context["request"].build_absolute_uri(reverse("widget_script"))
         return snippet(site, script)
 
@@ -150,7 +150,7 @@ class SiteRowSerializer(SiteSerializer):
 
 
 class SiteChangeSerializer(serializers.ModelSerializer[Site]):
-    """What can be changed of a site."""
+    """The changeable fields of a site."""
 
     allowed_origins = serializers.ListField(child=serializers.CharField(), required=False)
     languages = serializers.ListField(child=serializers.CharField(), required=False)
@@ -167,17 +167,17 @@ class SiteChangeSerializer(serializers.ModelSerializer[Site]):
 
 @extend_schema_field(FEATURES)
 class FeaturesField(serializers.JSONField):
-    """Features as sent; ``read_features`` checks them and words its refusals."""
+    """Features as sent; ``read_features`` checks them."""
 
 
 class NewSiteSerializer(SiteChangeSerializer):
-    """A site to make."""
+    """A new site."""
 
     features = FeaturesField()
     consent = serializers.DictField(
         child=serializers.CharField(),
         required=False,
-        help_text="Language to what authors agree to; by default our own words.",
+        help_text="Language to consent text; by default the standard text.",
     )
 
     class Meta(SiteChangeSerializer.Meta):
@@ -185,7 +185,7 @@ class NewSiteSerializer(SiteChangeSerializer):
 
 
 class FeatureSerializer(serializers.ModelSerializer[Feature]):
-    """One thing that the site wants to learn."""
+    """A feature that the site asks about."""
 
     definition = serializers.DictField()
 
@@ -195,10 +195,10 @@ class FeatureSerializer(serializers.ModelSerializer[Feature]):
 
 
 class FeaturesAddedSerializer(serializers.Serializer[Any]):
-    """What became of features that were sent."""
+    """How many features were added and changed."""
 
-    added = serializers.IntegerField(help_text="New ones.")
-    changed = serializers.IntegerField(help_text="Those that took the place of one of their key.")
+    added = serializers.IntegerField(help_text="New features.")
+    changed = serializers.IntegerField(help_text="Features that replaced one with the same key.")
 
 
 def model_name(model: ModelSpec | None) -> str | None:
@@ -235,7 +235,7 @@ class SitesViewSet(ProjectViewSet):
 
     @extend_schema(operation_id="site_create", request=NewSiteSerializer, examples=[_NEW])
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Make a site.
+        """Create a site.
 
         The project's task must be ``per_item``: each answer is an item with its own options.
         """
@@ -261,7 +261,7 @@ class OneSiteViewSet(SiteViewSet):
     def partial_update(self, request: SignedInApiRequest, **_: str) -> Response:
         """Change a site.
 
-        All of what is sent, or nothing. What only can be read is passed over.
+        Changes all fields that are sent, or none. Read-only fields are ignored.
         """
         changes = _changes(SiteChangeSerializer(data=request.data, partial=True))
         update_site(site=self.site, **changes)
@@ -271,7 +271,7 @@ class OneSiteViewSet(SiteViewSet):
     def destroy(self, request: SignedInApiRequest, **_: str) -> Response:
         """Delete a site.
 
-        With its authors, messages and answers, for good; the labelled items stay.
+        Also deletes its authors, messages and answers for good; the labelled items stay.
         """
         delete_site(site=self.site)
         clear_known_sites()
@@ -282,7 +282,7 @@ class OneSiteViewSet(SiteViewSet):
     def consent_set(self, request: SignedInApiRequest, **_: str) -> Response:
         """Set the consent text.
 
-        A changed text is a new version, and authors are asked anew; an equal one is none.
+        A changed text makes a new version, and authors are asked for consent again.
         """
         texts = self.read_body(ConsentSerializer)["texts"]
         consent = set_consent_text(site=self.site, texts=texts, actor=request.user)
@@ -299,9 +299,9 @@ class KeyViewSet(SiteViewSet):
 
     @extend_schema(responses={201: NewKeySerializer})
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Make a key.
+        """Create a key.
 
-        ``sign``: signs who an author is. ``server``: posts messages. Told this once.
+        ``sign``: signs the ids of authors. ``server``: posts messages. The secret is shown once.
         """
         purpose = self.read_body(KeySerializer)["purpose"]
         key, plain = add_key(site=self.site, purpose=purpose, actor=request.user)
@@ -313,14 +313,14 @@ class KeyViewSet(SiteViewSet):
     def destroy(self, request: SignedInApiRequest, kid: str, **_: str) -> Response:
         """Revoke a key.
 
-        From now on, nothing that was signed or sent with it is taken.
+        From now on, everything signed or sent with it is refused.
         """
         revoke_key(site=self.site, kid=kid)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class FeaturesViewSet(SiteViewSet):
-    """What a site asks about."""
+    """The features of a site."""
 
     serializer_class = FeatureSerializer
     parser_classes = [PlainJSONParser, FeatureTableParser]
@@ -330,7 +330,7 @@ class FeaturesViewSet(SiteViewSet):
     def list(self, request: SignedInApiRequest, **_: str) -> Response:
         """List the features.
 
-        In the site's order, also those that are asked about no more.
+        In the site's order, also retired ones.
         """
         return self.list_page(self.site.features.order_by("-active", "position", "pk"))
 
@@ -342,8 +342,8 @@ class FeaturesViewSet(SiteViewSet):
     def update(self, request: SignedInApiRequest, **_: str) -> Response:
         """Set the features.
 
-        A set of the starter library, or a list of definitions, in the order to ask in. Those
-        left out are asked about no more; what was answered to them stays.
+        A set of the starter library, or a list of definitions in the order to ask in. Features
+        that are left out are retired; their answers stay.
         """
         set_features(site=self.site, features=read_features(request.data))
         return self.list(request)
@@ -357,9 +357,9 @@ class FeaturesViewSet(SiteViewSet):
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Add features.
 
-        Those with a key that the site asks about take its place, the others come last. The same
-        as for ``PUT``, or a table as CSV; with a fault in any row nothing is changed, and
-        ``errors`` names each row and field.
+        Features with an existing key replace the old ones, the others come last. Send the same as
+        for ``PUT``, or a CSV table. If any row has an error nothing is changed, and ``errors``
+        names each row and field.
         """
         sent: Any = request.data
         table = sent.get(TABLE) if isinstance(sent, dict) else None
@@ -371,9 +371,9 @@ class FeaturesViewSet(SiteViewSet):
 
 
 def _changes(sent: serializers.Serializer[Any]) -> dict[str, Any]:
-    """The checked fields, as services take them."""
+    """The checked fields, as arguments of the services."""
     if isinstance(sent.initial_data, dict):
-        # A setting that is spelled wrong would otherwise be taken for set.
+        # Otherwise a misspelt setting would be ignored silently.
         unknown = sorted({*sent.initial_data} - {*SiteSerializer().fields, *sent.fields})
         if unknown:
             raise InvalidInput.at(unknown[0][:60], "A site has no such field.")

@@ -15,14 +15,14 @@ from apps.authors.translations import LANGUAGES
 from apps.common.commands import LabelhubCommand
 from apps.projects.selectors import find_project
 
-ORIGIN_HELP = "Pages that may embed it, such as https://shop.example.org."
+ORIGIN_HELP = "Pages that may embed the site, such as https://shop.example.org."
 URL_HELP = "This server's address, for the snippet."
 
 
 class Command(LabelhubCommand):
-    """Make a site; prints its key and snippet, and secrets once."""
+    """Create a site; prints its key and snippet, and new secrets once."""
 
-    help = "Create a site, which asks authors, in a project of task per_item."
+    help = "Create a site that asks authors, in a project of task per_item."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
@@ -37,13 +37,15 @@ class Command(LabelhubCommand):
         parser.add_argument(
             "--host-consent", action="store_true", help="The host asks for consent, not the widget."
         )
-        parser.add_argument("--server-key", action="store_true", help="Create one, shown once.")
-        parser.add_argument("--signing-secret", action="store_true", help="Create one, shown once.")
+        parser.add_argument("--server-key", action="store_true", help="Also create a server key.")
+        parser.add_argument(
+            "--signing-secret", action="store_true", help="Also create a signing secret."
+        )
         parser.add_argument("--url", default="http://127.0.0.1:8000", help=URL_HELP)
 
     @transaction.atomic
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Make it with its keys, or nothing at all."""
+        """Create the site with its keys, or nothing."""
         site = create_site(
             project=find_project(options["slug"]),
             actor=None,
