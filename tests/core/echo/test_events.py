@@ -39,6 +39,15 @@ EXPECTED = Expected("x", "mood", -1.0)
 NAN = float("nan")
 
 
+def test_stored_events_keep_the_names_of_their_fields() -> None:
+    stored = to_json(ANSWERED)
+    assert (stored["said"], stored["told"]) == ("now", (0.9, 0.1))
+    assert stored.keys() == {
+        "author", "trusted", "feature", "value", "predicted", "loss", "signs", "vector", "values",
+        "said", "told",
+    }  # fmt: skip
+
+
 DAMAGED: list[tuple[Event, str, Any]] = [
     (ANSWERED, "author", ""),
     (ANSWERED, "author", None),
