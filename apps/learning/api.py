@@ -18,10 +18,12 @@ class LearningRequestSerializer(serializers.Serializer[Any]):
     """What to do: switch it, train now, or both."""
 
     on = serializers.BooleanField(
-        required=False, help_text="Switch learning on or off. On, it begins as soon as it can."
+        required=False, help_text="Switch learning on or off. Training starts as soon as it can."
     )
     train = serializers.BooleanField(
-        required=False, default=False, help_text="Train a new version now; 422 where gold is short."
+        required=False,
+        default=False,
+        help_text="Train a new version now; 422 if there is too little gold.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -36,23 +38,25 @@ class LearningRequestSerializer(serializers.Serializer[Any]):
 
 
 class TrainingSerializer(serializers.Serializer[Any]):
-    """A training that is on its way."""
+    """The current training."""
 
     version = serializers.IntegerField()
     status = serializers.CharField(help_text="queued, learning, applying.")
     step = serializers.CharField(allow_blank=True)
-    share = serializers.FloatField(help_text="Of the learning, 0 to 1.")
-    labelled = serializers.IntegerField(help_text="Items it has an opinion of by now.")
+    share = serializers.FloatField(help_text="Progress of the training, 0 to 1.")
+    labelled = serializers.IntegerField(help_text="Items that it has labelled so far.")
 
 
 class ModelSerializer(serializers.Serializer[Any]):
-    """The newest version that was measured."""
+    """The newest version with measured quality."""
 
     version = serializers.IntegerField()
     status = serializers.CharField()
     schema_version = serializers.IntegerField()
-    examples = serializers.IntegerField(help_text="Gold labels it was taught.")
-    left_out = serializers.IntegerField(help_text="Gold that is not offered now, or too old.")
+    examples = serializers.IntegerField(help_text="Gold labels that it was trained on.")
+    left_out = serializers.IntegerField(
+        help_text="Gold that the current schema does not offer, or that is too old."
+    )
     labelled = serializers.IntegerField()
     labels_written = serializers.IntegerField()
     llm_is_offline = serializers.BooleanField()
@@ -76,15 +80,15 @@ class SuspectSerializer(serializers.Serializer[Any]):
     external_id = serializers.CharField()
     text = serializers.CharField()
     gold = serializers.JSONField()
-    model = serializers.JSONField(help_text="What it would be instead.")
+    model = serializers.JSONField(help_text="The model's label.")
     probability = serializers.FloatField()
     gold_probability = serializers.FloatField()
-    suspicion = serializers.FloatField(help_text="How far the model's label is ahead of gold's.")
+    suspicion = serializers.FloatField(help_text="The lead of the model's label over gold's.")
     version = serializers.IntegerField()
 
 
 class SuspectPageSerializer(serializers.Serializer[Any]):
-    """A page of these, the worst first."""
+    """A page of decisions that are probably wrong, the worst first."""
 
     count = serializers.IntegerField()
     next = serializers.URLField(allow_null=True)
@@ -93,14 +97,16 @@ class SuspectPageSerializer(serializers.Serializer[Any]):
 
 
 class LearningSerializer(serializers.Serializer[Any]):
-    """Where learning stands."""
+    """The state of learning."""
 
     on = serializers.BooleanField()
     decided = serializers.IntegerField(help_text="Items with gold.")
-    missing = serializers.IntegerField(help_text="Decisions that must come before it can begin.")
+    missing = serializers.IntegerField(
+        help_text="Decisions still needed before the first training."
+    )
     next_at = serializers.IntegerField(
         allow_null=True,
-        help_text="Decided items at which it learns anew; null while it is off.",
+        help_text="Number of decided items at which it retrains; null while it is off.",
     )
     training = TrainingSerializer(allow_null=True)
     failed = serializers.CharField(allow_blank=True, help_text="Why the last training failed.")
@@ -141,7 +147,7 @@ class LearningViewSet(ProjectViewSet):
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Switch learning on or off, or train.
 
-        A worker takes it up.
+        A worker does the training.
         """
         asked = self.read_body(LearningRequestSerializer)
         on = asked.get("on")

@@ -1,4 +1,4 @@
-"""The process that learns, as its parent sees it."""
+"""The process that learns, from the side of its parent."""
 
 import json
 import os
@@ -56,7 +56,7 @@ class Judgement(NamedTuple):
 
 
 class Learner(Protocol):
-    """What a training needs. Close it by leaving its block."""
+    """What a training needs. Leaving its block closes it."""
 
     def learn(
         self, lesson: Lesson, progress: Progress
@@ -98,7 +98,7 @@ class ChildLearner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """It holds nothing that is not in the database: it need not be asked to leave."""
+        """Kill the process: it holds nothing that is not in the database."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._errors):
@@ -137,11 +137,11 @@ class ChildLearner:
             raise self._dead() from error
 
     def _answer(self, wanted: str, progress: Progress) -> Any:
-        """The line that answers; what comes before tells how far it is.
+        """The line with the answer; the lines before it report progress.
 
         Raises:
             LearnerRefused: it cannot learn this.
-            LearnerDied: it has ended, or takes for ever.
+            LearnerDied: it has ended, or takes too long.
         """
         for raw in self._process.stdout or ():
             line = json.loads(raw)

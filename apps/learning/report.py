@@ -1,4 +1,5 @@
-"""Learning as page, REST and command show it; no sentence says more than its interval does."""
+"""The state of learning for page, REST and command. A sentence claims only what its interval
+shows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from apps.learning.models import Score, TrainedModel
 from apps.learning.selectors import LearningState
 from apps.projects.models import Item, Project
 
-#: The share of the way to the last accuracy that the target lies at.
+#: The target, as a share of the way from the first to the last accuracy.
 DECISIVE = 0.9
 
 
@@ -37,23 +38,20 @@ def saving_words(curve: Mapping[str, Any]) -> str:
     match curve["verdict"]:
         case "saves":
             return (
-                f"Its order saves labels here: {goal} took {needed}, "
+                f"The model's order saves labels here: {goal} took {needed}, "
                 f"{_whole(saved['value'])} fewer ({ends})."
             )
         case "costs":
             return (
-                f"Its order costs labels here: {goal} took {needed}, "
+                f"The model's order costs labels here: {goal} took {needed}, "
                 f"{_whole(-saved['value'])} more ({ends} saved). Random order is better."
             )
         case _:
-            return (
-                f"No saving is shown: {goal} took {needed}, but the difference may as well be "
-                f"chance ({ends} labels saved)."
-            )
+            return f"The saving is not significant: {goal} took {needed} ({ends} labels saved)."
 
 
 def quality_words(quality: Mapping[str, Any]) -> str:
-    """Whether the model is better than reading nothing."""
+    """A sentence that compares the model with guessing and with the debates."""
     model, guess = quality["accuracy"], quality["majority"]["accuracy"]
     if model["low"] > guess["value"]:
         return (
@@ -62,8 +60,8 @@ def quality_words(quality: Mapping[str, Any]) -> str:
     if model["high"] < guess["value"]:
         return "It is worse than always giving the most frequent answer: do not rely on it."
     return (
-        "It is not shown to be better than always giving the most frequent answer. "
-        "Do not rely on it: its doubt and its list of probable errors are mostly its own mistakes."
+        "It is not significantly better than always giving the most frequent answer. Do not rely "
+        "on it: its uncertainty and its list of probable errors are mostly its own mistakes."
     )
 
 
@@ -78,7 +76,7 @@ def _llm_comparison(quality: Mapping[str, Any]) -> str:
         return f" The debates are right more often ({rates} on the same items)."
     if ours["low"] > theirs["high"]:
         return f" The debates are right less often ({rates} on the same items)."
-    return f" Beside the debates no difference is shown ({rates} on the same items)."
+    return f" The difference to the debates is not significant ({rates} on the same items)."
 
 
 def _whole(number: float) -> str:
@@ -90,7 +88,7 @@ WAYS = {"learned": ("least certain first", "accent"), "random": ("random order",
 
 
 def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
-    """Accuracy by labels learnt from, as ``simulate`` found it; None where it found nothing."""
+    """Accuracy by number of training labels, as simulated; None without a simulation."""
     points = curve.get("points")
     if not points:
         return None
@@ -112,7 +110,7 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
     ]
     return Chart(
         key="learning-curves",
-        title="Accuracy by how many labels were learnt from",
+        title="Accuracy by number of training labels",
         description=f"Two curves from {points[0]['labels']} to {points[-1]['labels']} labels, each "
         f"the mean of {curve['divisions']} random divisions with its 95 % interval: labels in "
         "random order, and the least certain first.",
@@ -123,13 +121,13 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
         ],
         shares=_FIGURE,
         x=Axis(
-            title="labels learnt from",
+            title="training labels",
             low=points[0]["labels"],
             high=points[-1]["labels"],
             words=number_tick,
         ),
         y=Axis(
-            title="accuracy on gold that was kept back",
+            title="accuracy on held-out gold",
             low=low,
             high=min(1.0, max(*ends, low + 0.1)),
         ),
@@ -147,7 +145,7 @@ TOLD_FROM = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Accuracy and macro F1 of one party."""
+    """Accuracy and macro F1 of one annotator."""
 
     name: str
     kind: str
@@ -158,7 +156,7 @@ class Row:
 
 
 def page_context(state: LearningState) -> dict[str, Any]:
-    """The page's parts beside the list of probable errors."""
+    """The context of the page without the list of probable errors."""
     model = state.measured
     context: dict[str, Any] = {"state": state, "model": model}
     if model is None:
@@ -176,7 +174,7 @@ def page_context(state: LearningState) -> dict[str, Any]:
 
 
 def rows_of(model: TrainedModel) -> list[Row]:
-    """The model beside the debates and the most frequent answer, on the same gold."""
+    """The model, the debates and the most frequent answer, on the same gold."""
     quality = model.quality or {}
     rows = [Row("", "model", quality["accuracy"], quality["macro_f1"])]
     llm = quality.get("llm") or {"n": 0}
@@ -184,7 +182,7 @@ def rows_of(model: TrainedModel) -> list[Row]:
         part = llm["n"] < quality["n"]
         if part:
             same = (llm["model_accuracy"], llm["model_macro_f1"])
-            rows.append(Row("", "model", *same, note="on what debates labelled"))
+            rows.append(Row("", "model", *same, note="on items that debates labelled"))
         rows.append(Row("", "llm", llm["accuracy"], llm["macro_f1"], offline=model.offline))
     guess = quality["majority"]
     rows.append(Row("Always the most frequent answer", "", guess["accuracy"], guess["macro_f1"]))

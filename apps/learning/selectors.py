@@ -1,4 +1,4 @@
-"""The gold of a project as a lesson, and how far learning from it is."""
+"""The gold of a project as a lesson, and the state of learning from it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ Options = frozenset[str]
 
 
 class NotLearnable(InvalidInput):
-    """A classifier cannot answer what this project asks."""
+    """A classifier cannot learn the answers of this project."""
 
     code = "not_learnable"
 
@@ -72,8 +72,8 @@ class Answers:
         sets = [options for options in offered if options]
         if len(sets) != 1:
             raise NotLearnable(
-                "Each item of this project brings its own options: what is right for one tells "
-                "nothing of another. Learning works where all decided items offer the same ones."
+                "Each item of this project brings its own options, so one item teaches nothing "
+                "about another. Learning works if all decided items offer the same options."
                 if sets
                 else "No decided item offers options: there are no labels to learn."
             )
@@ -97,7 +97,7 @@ class Answers:
         return cls(schema, shape, names, values, options, numbers)
 
     def number(self, value: Any) -> list[int] | None:
-        """The numbers of the labels that ``value`` names; None where it is not offered now."""
+        """The numbers of the labels in ``value``; None if the schema does not offer it now."""
         if value is None:
             return None
         if self.shape is Shape.MULTI:
@@ -119,7 +119,7 @@ class Answers:
         return next(option for option in options if fold(option) == fold(str(value)))
 
     def fits(self, options: Sequence[str]) -> bool:
-        """Whether an item with these options asks what was learnt."""
+        """Whether an item with these options asks the question that was learnt."""
         return self.options is None or options_of(options) == self.options
 
 
@@ -134,14 +134,14 @@ def _key(value: Any, *, folded: bool) -> str:
 
 #: The newest decisions beyond these are enough for a classifier of words, and bound its memory.
 MOST_GOLD = 20_000
-#: Of what was said before, the last words are nearest to the text.
+#: The last turns before an item that are read.
 TURNS = 4
 CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Decisions to learn from, the oldest first: of each its row, its item and its labels."""
+    """Decisions to learn from, the oldest first: the row, item and labels of each."""
 
     answers: Answers
     golds: Sequence[int]
@@ -218,7 +218,7 @@ def read_documents(items: QuerySet[Item]) -> Iterator[tuple[int, Document]]:
 
 
 def _decisions(project_id: int, until: int) -> QuerySet[Gold]:
-    """Of each item the newest decision by then, unless it withdraws or a machine made it."""
+    """The newest decision of each item by then, unless it withdraws one or a machine made it."""
     then = Gold.objects.filter(pk__lte=until)
     newer = then.filter(item=OuterRef("item"), pk__gt=OuterRef("pk"))
     people = then.filter(
@@ -244,7 +244,7 @@ def _llm_suggestions(reading: Reading) -> tuple[dict[int, Any], bool]:
 
 @dataclass(frozen=True, slots=True)
 class LearningState:
-    """The switch, the newest model that is measured, and the one that is on its way, if any."""
+    """The switch, the newest model with measured quality, and the model in training, if any."""
 
     on: bool
     decided: int
@@ -254,12 +254,12 @@ class LearningState:
 
     @property
     def missing(self) -> int:
-        """How many decisions there must be at least before anything can be learnt."""
+        """How many decisions are missing for the first training."""
         return max(0, LEAST_GOLD - self.decided)
 
     @property
     def next_at(self) -> int:
-        """How many items are decided when it learns anew by itself."""
+        """The number of decided items at which it retrains automatically."""
         return (
             self.last.decided + labels_until_relearning(self.last.decided)
             if self.last
@@ -268,7 +268,7 @@ class LearningState:
 
     @property
     def failed(self) -> TrainedModel | None:
-        """The last one, where it failed."""
+        """The last model if its training failed."""
         failed = self.last is not None and self.last.status == TrainedModel.Status.FAILED
         return self.last if failed else None
 

@@ -45,15 +45,15 @@ from labelhub.core.errors import Conflict, LabelhubError
 from labelhub.core.learning import LEAST_GOLD, Document, labels_until_relearning
 
 KIND, CLEAR = "learning.train", "learning.clear_ranks"
-#: Items that come one by one are looked at together, not each by a model fitted for it.
+#: The pause before new items are labelled: the model must be fitted again each time.
 REST = timedelta(minutes=5)
 Status = TrainedModel.Status
 
 
 @transaction.atomic
 def switch_learning(*, project: Project, on: bool, actor: User | None) -> LearningSwitch:
-    """Switch learning on or off; off, what is under way ends, and the queue forgets its order in
-    the background. What was learnt and said stays."""
+    """Switch learning on or off. Off cancels the current training and clears the queue's order in
+    the background; models and their labels stay."""
     switch, _ = LearningSwitch.objects.get_or_create(project=project)
     switch = LearningSwitch.objects.select_for_update().get(pk=switch.pk)
     if switch.on != on:
@@ -73,12 +73,12 @@ def start_training(
 ) -> TrainedModel:
     """A new version, queued for a worker; the unfinished one, if there is one.
 
-    ``send=False``: the caller carries it out.
+    ``send=False``: the caller runs it.
 
     Raises:
         Conflict: learning is switched off.
-        NotLearnable: a classifier cannot answer what the project asks.
-        TooLittleGold: there is not enough to learn from; the message says how much is missing.
+        NotLearnable: a classifier cannot learn the project's answers.
+        TooLittleGold: the message says how much gold is missing.
     """
     models = TrainedModel.objects.filter(project=project)
     going = models.filter(status__in=TrainedModel.UNFINISHED).first()
@@ -102,14 +102,14 @@ def start_training(
             )
             start_job(KIND, model.pk, send=send)
             return model
-    except IntegrityError:  # somebody else has begun at this moment
+    except IntegrityError:  # another request has started one at this moment
         return models.filter(status__in=TrainedModel.UNFINISHED).latest("version")
 
 
 def due_projects() -> Sequence[tuple[Project, int]]:
-    """Projects that learn and whose gold has grown enough since, with how much they have.
+    """Projects with enough new gold for a training, with their numbers of decided items.
 
-    Two queries for each project that learns: the ledger itself is asked, nobody keeps a count.
+    Two queries for each project that learns; no count is stored.
     """
     going = TrainedModel.objects.filter(
         project=OuterRef("project"), status__in=TrainedModel.UNFINISHED
@@ -187,7 +187,7 @@ class Chunk:
 
 
 def next_chunk(model: TrainedModel, answers: Answers) -> Chunk | None:
-    """The next items behind those that were looked at; None at the end."""
+    """The next items after the labelled ones; None at the end."""
     looked = Item.objects.filter(project=model.project_id, pk__gt=model.applied_to).order_by("pk")
     ids = list(looked.values_list("pk", flat=True)[:ITEMS_AT_ONCE])
     if not ids:
@@ -348,7 +348,7 @@ class _Training:
         self._told, self._told_at = "", time.monotonic()
 
     def run(self) -> None:
-        """Both halves; of the first only as much as is not done yet."""
+        """Learn unless that is done, then label."""
         reading = read_gold(self._model.schema, self._model.gold_until)
         lesson, offline = read_lesson(reading)
         if self._model.quality is None:
@@ -408,10 +408,12 @@ class _Training:
         self._model.save(update_fields=list(fields))
 
     def _check_labels(self) -> None:
-        """With the items locked: a change of labels that begins later sees what was written.
+        """Check the schema with the items locked, so that a later change of labels sees our writes.
 
         Raises:
-            LabelsMoved: one has begun.
+            LabelsMoved: the labels have changed.
         """
         if current_schema(self._model.project).pk != self._model.schema_id:
-            raise LabelsMoved("The labels were changed meanwhile; it learns anew by itself.")
+            raise LabelsMoved(
+                "The labels were changed meanwhile; the model retrains automatically."
+            )

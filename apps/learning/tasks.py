@@ -7,10 +7,10 @@ from apps.learning import services
 from apps.learning.services import CLEAR
 from labelhub.core.errors import LabelhubError
 
-#: Seconds between two looks at how much gold has grown, in a process.
+#: Seconds between two checks for enough new gold, in a process.
 EVERY = 15.0
 _last: list[float] = []
-#: Project → how much gold there was when it was refused: asked again when there is more.
+#: Project → its decided items when a training was refused: tried again when there are more.
 _refused: dict[int, int] = {}
 
 

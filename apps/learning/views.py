@@ -1,4 +1,4 @@
-"""What has gold taught, how good is it, and does its order pay?"""
+"""The page of learning: its switch, the model's quality, saved labels, probable errors."""
 
 from typing import Any
 
@@ -29,7 +29,8 @@ UNEXPECTED_END = 286  # htmx: take the content and stop polling
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def learning(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The switch, the model and its quality, what its order saves, and gold that may be wrong."""
+    """The switch, the model and its quality, the labels that its order saves, and gold that may be
+    wrong."""
     right = Right.MANAGE if request.method == "POST" else Right.VIEW
     project = get_project(request.user, slug, right)
     if request.method == "POST":
@@ -55,7 +56,7 @@ def learning(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_GET
 @never_cache
 def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The moving part of the page; the whole page when it has ended."""
+    """The progress of a training; reloads the page when it has ended."""
     project = get_project(request.user, slug, Right.VIEW)
     going = learning_state(project).going
     if going is None:
@@ -65,14 +66,14 @@ def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _do_step(project: Project, actor: User, step: str) -> str:
-    """Do what was asked; what to say of it."""
+    """Carry out ``step``; the message to the user."""
     match step:
         case "on":
             switch_learning(project=project, on=True, actor=actor)
             return _switch_on(project, actor)
         case "off":
             switch_learning(project=project, on=False, actor=actor)
-            return "Learning is off; the queue forgets the model's order."
+            return "Learning is off; the queue drops the model's order."
         case "train":
             start_training(project=project, actor=actor)
             return "A new version is being trained."
@@ -80,9 +81,9 @@ def _do_step(project: Project, actor: User, step: str) -> str:
 
 
 def _switch_on(project: Project, actor: User) -> str:
-    """Switched on, it begins at once where it can; else it waits for more gold."""
+    """Switch learning on and start a training if there is enough gold; the message to the user."""
     try:
         start_training(project=project, actor=actor)
     except LabelhubError as error:
-        return f"Learning is on, and begins by itself when it can. {error.message}"
+        return f"Learning is on and starts automatically when it can. {error.message}"
     return "Learning is on; the first version is being trained."

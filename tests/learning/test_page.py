@@ -107,7 +107,7 @@ def test_a_trained_model_is_shown_with_its_doubt() -> None:
     project, _ = taught_project(gold=110)
     train(project)
     shown = page(project)
-    assert "Version 1 was taught by 110 decisions" in shown
+    assert "Version 1 was trained on 110 decisions" in shown
     assert "It is better than always giving the most frequent answer." in shown
     assert "95 % interval:" in shown
     assert 'id="plot-learning-curves"' in shown
@@ -125,7 +125,9 @@ def test_switched_off_what_is_under_way_ends() -> None:
 def test_switched_on_too_early_it_waits() -> None:
     project, _ = taught_project(gold=3)
     answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
-    assert "begins by itself when it can. Learning needs 20 gold labels" in answer.content.decode()
+    assert (
+        "starts automatically when it can. Learning needs 20 gold labels" in answer.content.decode()
+    )
 
 
 @all_cases("do", ["", "explode"])

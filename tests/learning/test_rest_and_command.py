@@ -61,7 +61,7 @@ def test_the_command_trains_and_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     project, _ = taught_project()
     out = StringIO()
     call_command("learn", project.slug, stdout=out)
-    assert "Version 1, taught by 40 gold labels." in out.getvalue()
+    assert "Version 1, trained on 40 gold labels." in out.getvalue()
     assert "4 labels written." in out.getvalue()
     out = StringIO()
     call_command("learn", project.slug, "--json", stdout=out)
@@ -87,7 +87,7 @@ def found(low: float, value: float, high: float, verdict: str) -> dict[str, Any]
 def test_a_saving_is_claimed_only_where_there_is_one() -> None:
     assert "saves labels here" in saving_words(found(10, 20, 30, "saves"))
     assert "20 more (95 % interval −30 to −10 saved)" in saving_words(found(-30, -20, -10, "costs"))
-    assert "No saving is shown" in saving_words(found(-10, 5, 20, "unclear"))
+    assert "The saving is not significant" in saving_words(found(-10, 5, 20, "unclear"))
     nothing = {"targets": [], "verdict": "nothing", "verdict_reason": "it does not rise"}
     assert saving_words(nothing) == "It does not rise."
 

@@ -1,4 +1,4 @@
-"""learn SLUG: teach a model by the project's gold, now, and say how good it is."""
+"""learn SLUG: train a model on the project's gold now and show its quality."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Command(LabelhubCommand):
         parser.add_argument("slug")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Train here and now, unless a worker is at it.
+        """Train now in this process, unless a worker is training.
 
         Raises:
             LabelhubError: there is too little gold, or it cannot be learnt.
@@ -35,7 +35,7 @@ class Command(LabelhubCommand):
         run_training(model.pk)
         model.refresh_from_db()
         if model.unfinished:
-            raise Conflict(f"A worker is at version {model.version}; look again later.")
+            raise Conflict(f"A worker is training version {model.version}; try again later.")
         if model.status != TrainedModel.Status.DONE:
             raise Conflict(
                 f"Version {model.version}: {model.message or model.get_status_display()}"
@@ -45,7 +45,7 @@ class Command(LabelhubCommand):
         return reported
 
     def _tell(self, model: Mapping[str, Any]) -> None:
-        self.say(f"Version {model['version']}, taught by {model['examples']:,} gold labels.")
+        self.say(f"Version {model['version']}, trained on {model['examples']:,} gold labels.")
         quality = model["quality"]
         figures = [("Accuracy", quality["accuracy"]), ("Macro F1", quality["macro_f1"])]
         figures.append(("Most frequent answer", quality["majority"]["accuracy"]))
