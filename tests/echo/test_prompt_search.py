@@ -134,7 +134,7 @@ def test_one_that_is_not_better_is_not_used_and_it_says_why(
 ) -> None:
     search = run_through(begun(), World(answers, helped=0.5))
     assert (search.status, search.why, search.active) == ("unchanged", "not_better", False)
-    assert "by chance" in search.reason
+    assert "with a significance level of" in search.reason
     assert instructions_of(echo) == {}
 
 

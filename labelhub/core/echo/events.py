@@ -1,8 +1,7 @@
-"""What happened, as the log keeps it: every state is made of these and of nothing else.
+"""The events of the log, from which alone every state is made.
 
-An event has an id of its own; the log numbers events as they arrive, and that number is their
-order. What is told twice stands once. Nothing in the log is changed: what was wrong is withdrawn
-by a later event.
+An event has an id of its own; the log numbers events in the order of their arrival and keeps a
+repeated one once. The log is append-only: a later event withdraws a wrong one.
 """
 
 import math
@@ -16,21 +15,19 @@ from labelhub.core.echo.uncertainty import SIGNS
 from labelhub.core.echo.vectors import PLACES, Sparse
 from labelhub.core.errors import InvalidInput
 
-#: Kinds of reward: a click on what was offered; that it was said to have helped; what a site's own
-#: downstream task says.
+#: Kinds of reward: a click on an offer; "helpful"; the result of a site's own downstream task.
 CLICK, HELPFUL, TASK = "click", "helpful", "task"
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An author said what a feature's value is.
+    """An author gave the value of a feature.
 
-    author: a name for them that tells nothing else. trusted: whether the site believed them then.
-    value: what they said, "" where no option fits. predicted: what was expected. loss: 0 matched,
-    1 not, or the cosine distance. signs: of the prediction when it was made
-    (``uncertainty.SIGNS``). vector: of the message. values: the closed space of the feature, empty
-    where open. llm_value: what a language model said, "" where none was asked. llm_shares: how
-    likely it held each of the values, empty where it did not say.
+    author: a pseudonym. trusted: whether the site trusted the author then. value: the answer, "" if
+    no option fits. predicted: the expected value. loss: 0 for a match, 1 for none, or the cosine
+    distance. signs: of the prediction at its time (``uncertainty.SIGNS``). vector: of the message.
+    values: all values of a closed feature, empty for an open one. llm_value: a language model's
+    value, "" without one. llm_shares: its probability of each value, empty if it gave none.
     """
 
     id: str
@@ -49,10 +46,9 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Rewarded:
-    """What became of what was made of the ``shown`` features: (key, chance that it was right).
+    """The reward of an offer made from the ``shown`` features: (key, probability of being right).
 
-    value: the reward, 0 to 1. signal: what kind of reward it is; each kind has a usual rate of
-    success of its own.
+    value: the reward, 0 to 1. signal: the kind of reward; each kind has its own base rate.
     """
 
     id: str
@@ -65,7 +61,7 @@ class Rewarded:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The site's owner says how much a feature is expected to matter: -1 not, 0 unknown, 1 much."""
+    """The owner's expectation of how much a feature matters: -1 not, 0 unknown, 1 much."""
 
     id: str
     feature: str
@@ -74,7 +70,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """This event never was: taken back, or of somebody who turned out to be no one."""
+    """The event ``about`` does not count: it was undone, or its author is not trusted any more."""
 
     id: str
     about: str
@@ -82,7 +78,7 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """An event that had been withdrawn was after all."""
+    """The withdrawn event ``about`` counts again."""
 
     id: str
     about: str
@@ -90,7 +86,7 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Frozen:
-    """From here on what happens is logged and not learnt; or, with ``on`` False, learnt again."""
+    """From here on events are logged but not learnt from; with ``on`` False they are again."""
 
     id: str
     on: bool
@@ -113,7 +109,7 @@ _READ = {stored: name for name, stored in _STORED.items()}
 
 
 def kind_of(event: Event) -> str:
-    """The name under which the log knows this kind of event."""
+    """The name of this kind of event in the log."""
     return _NAMES[type(event)]
 
 
@@ -130,10 +126,10 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(kind: str, event_id: str, raw: Mapping[str, Any]) -> Event:
-    """What :func:`to_json` wrote.
+    """The event that :func:`to_json` wrote.
 
     Raises:
-        InvalidInput: it was not written by it, or has been damaged since.
+        InvalidInput: ``raw`` is not such a form, or is damaged.
     """
     if kind not in _KINDS:
         raise InvalidInput(f"There is no event of the kind '{kind}'.")
@@ -157,9 +153,8 @@ def _tuples(value: Any) -> Any:
 Check: TypeAlias = Callable[[Any], bool]
 
 
-# What each field of an event must hold. A line that holds anything else was damaged: it is named
-# and passed over. Were it applied, what is learnt could cease to be a number; were it let stop
-# learning, it would stop it for ever.
+# Checks of the fields of an event. A damaged line is reported and skipped: applied, it could turn
+# the state into NaN; raised, it would stop learning for ever.
 
 
 def _is_text(value: Any) -> bool:
@@ -206,7 +201,7 @@ def _is_vector(value: Sparse) -> bool:
 
 
 def _are_shown(value: Any) -> bool:
-    """Pairs of a feature, none of them twice, and a chance."""
+    """Whether ``value`` has pairs of a feature and a probability, each feature once."""
     pairs = isinstance(value, tuple) and all(
         isinstance(pair, tuple) and len(pair) == 2 and _is_name(pair[0]) and _is_share(pair[1])
         for pair in value
@@ -243,22 +238,22 @@ _CHECKS: Mapping[str, Mapping[str, Check]] = {
 
 
 def field_at_fault(kind: str, event: object) -> str:
-    """The first field of an event that does not hold what it must; "" where all do."""
+    """The first invalid field of an event; "" if all are valid."""
     checks = _CHECKS[kind]
     return next((name for name, right in checks.items() if not right(getattr(event, name))), "")
 
 
 class Entry(NamedTuple):
-    """A line of the log: its number, and what happened."""
+    """A line of the log: its number and its event."""
 
     number: int
     event: Event
 
 
 class Controls:
-    """What later events say of earlier ones; ``log`` needs to hold no others than these.
+    """The effects of withdrawals, restorations and freezes on other events.
 
-    Withdrawals and restorations come in the order of their numbers, and so do freezes.
+    ``log`` needs only these three kinds, in the order of their numbers.
     """
 
     def __init__(self, log: Iterable[Entry] = ()) -> None:
@@ -274,10 +269,10 @@ class Controls:
                     self._freezes.append((number, event.on))
 
     def counts(self, number: int, event_id: str) -> bool:
-        """Whether what has this number and id is learnt from."""
+        """Whether the event with this number and id is learnt from."""
         return event_id not in self._withdrawn and not self.frozen(number)
 
     def frozen(self, number: int) -> bool:
-        """Whether nothing was learnt when the event with this number came."""
+        """Whether learning was frozen when the event with this number came."""
         before = [on for freeze, on in self._freezes if freeze < number]
         return bool(before and before[-1])

@@ -1,9 +1,9 @@
-"""Which author-labelled messages a model that predicts a feature is shown: near and of some spread.
+"""Few-shot examples: similar and varied author-labelled messages for the prompt of a feature.
 
-Nearness is by words (:mod:`labelhub.core.similarity`). What the same person answered in the same
-conversation tells most (paper 004, section 5.3), so that it comes first where words are about as
-near. What is taken is weighed against what was taken before, so that one value does not fill all
-places (maximal marginal relevance, Carbonell and Goldstein 1998, over values instead of words).
+Similarity is by words (:mod:`labelhub.core.similarity`). Answers of the same author in the same
+conversation tell most (paper 004, section 5.3) and come first among equally similar ones. Each
+choice takes the former ones into account, so that one value does not fill all places (maximal
+marginal relevance, Carbonell and Goldstein 1998, over values instead of words).
 """
 
 import json
@@ -17,22 +17,22 @@ from numpy.typing import NDArray
 from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.similarity import PLACES, TfIdfIndex, same_text_key
 
-#: What being of the same conversation, or of the same author in another one, adds to a likeness of
-#: 0 to 1; never both. Bounded, so that a much nearer message still comes first.
+#: The bonus of the same conversation, or else of the same author, on a similarity of 0 to 1. A much
+#: more similar message still comes first.
 SAME_CONVERSATION, SAME_AUTHOR = 0.25, 0.1
-#: From this likeness on it is the message itself over again, whose answer would be given away.
+#: From this similarity on a message is a copy, whose answer would be given away.
 NEAR_DUPLICATE = 0.9
-#: What an example is worth with each one taken before that has its value.
+#: The factor on an example's worth for each chosen one with the same value.
 REPEATED = 0.7
-#: Even a message with no word in common shows how a value is used.
+#: The least similarity: even a message without a common word shows how a value is used.
 LEAST = 0.01
-#: Tokens of a message that are shown.
+#: The most tokens of a message in a prompt.
 MOST_TEXT_TOKENS = 120
-#: Tokens of an example beside its two texts: delimiters, and the words around them.
+#: Tokens of an example besides its two texts: delimiters and words around them.
 TOKENS_AROUND = 55
-#: Characters of an overlong message that are looked at, half from its beginning.
+#: Characters of a long message that are read, half of them from its beginning.
 _READ = 8_000
-#: How many that are too long are passed over.
+#: How many examples may be skipped because they are too long.
 _MOST_PASSED = 20
 
 _Ints = NDArray[np.int64]
@@ -41,15 +41,15 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A message and what its author answered.
+    """A message and its author's answer.
 
     Args:
         text: the message, already redacted.
         value: the author's answer.
-        predicted: what had been guessed before the answer; "" where nothing was.
-        conversation: what tells conversations apart; "" where that is not known.
-        author: what tells authors apart; "" where that is not known.
-        context: what was said before the message, (role, text), already redacted and cut.
+        predicted: the prediction before the answer; "" without one.
+        conversation: an id of the conversation; "" if unknown.
+        author: an id of the author; "" if unknown.
+        context: the messages before, (role, text), already redacted and cut.
     """
 
     text: str
@@ -68,16 +68,16 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """For which message examples are wanted, and how many.
+    """A request for examples: the message and limits.
 
     Examples of its conversation get a bounded bonus, those of its author a smaller one.
 
     Args:
         text: the message.
-        most: of the examples.
-        tokens: of all of them together at most, as :func:`tokens_of` counts them.
-        conversation: the message's; "" where it is not known.
-        author: the message's; "" where it is not known.
+        most: the most examples.
+        tokens: the most tokens of all examples, as :func:`tokens_of` counts them.
+        conversation: of the message; "" if unknown.
+        author: of the message; "" if unknown.
     """
 
     text: str
@@ -88,9 +88,9 @@ class Wanted:
 
 
 class ExampleIndex:
-    """Examples of one feature, ready to be looked up.
+    """An index of the examples of one feature.
 
-    The order in which they are given does not matter, nor how often one is given.
+    Order and repetitions of the given examples do not matter.
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
@@ -108,10 +108,10 @@ class ExampleIndex:
         return len(self._examples)
 
     def nearest(self, wanted: Wanted) -> tuple[Example, ...]:
-        """The examples to show beside a message, the best first, their texts cut.
+        """The examples for a message, the best first, with cut texts.
 
-        Never the message itself, nor what is so like it that its answer would be given away; only
-        one of those that read the same and have the same value.
+        Never the message itself or a near copy, which would give its answer away; only one of
+        equal texts with the same value.
         """
         if not self._examples or wanted.most < 1:
             return ()
@@ -133,7 +133,7 @@ class ExampleIndex:
             chosen = self._examples[best]
             shown = replace(chosen, text=shorten(chosen.text, MOST_TEXT_TOKENS), context=())
             cost = tokens_of(shown)
-            # One that is too long leaves room for a shorter one that is less near.
+            # A shorter, less similar one may still fit.
             if cost > left:
                 passed += 1
                 continue
@@ -144,19 +144,19 @@ class ExampleIndex:
         return tuple(taken)
 
     def _bonus(self, wanted: Wanted) -> _Floats:
-        """For the same conversation, else for the same author; where these are known."""
+        """The bonus for the same conversation, else for the same author, if these are known."""
         near = (self._conversations == wanted.conversation) & (self._conversations != "")
         own = (self._authors == wanted.author) & (self._authors != "")
         return np.where(near, SAME_CONVERSATION, np.where(own, SAME_AUTHOR, 0.0))
 
 
 def tokens_of(example: Example) -> int:
-    """About how many tokens an example takes in a prompt, on the high side."""
+    """The approximate tokens of an example in a prompt, rather too many."""
     return estimate_tokens(example.text) + estimate_tokens(example.value) + TOKENS_AROUND
 
 
 def shorten(text: str, tokens: int) -> str:
-    """``text`` within about so many tokens (2 or more): its beginning, and less of its end."""
+    """``text`` cut to about ``tokens`` (2 or more): its beginning, and less of its end."""
     if len(text) <= _READ and estimate_tokens(text) <= tokens:
         return text
     text = text if len(text) <= _READ else text[: _READ // 2] + text[-_READ // 2 :]
@@ -171,18 +171,18 @@ def shorten(text: str, tokens: int) -> str:
 def _ends(text: str, kept: int) -> str:
     tail = kept // 3
     head = text[: kept - tail]
-    # Between words, where there are any.
+    # Cut between words if there are any.
     first = head.rpartition(" ")[0] or head
     last = text[len(text) - tail :].partition(" ")[2] if tail else ""
     return f"{first.rstrip()} … {last.lstrip()}".strip()
 
 
 def _name_array(names: Sequence[str]) -> NDArray[np.object_]:
-    """Names to be compared all at once."""
+    """Names as an array, (names,)."""
     return np.array(names, dtype=object)
 
 
 def _number_names(names: Sequence[str]) -> _Ints:
-    """A number for each name, equal for equal ones."""
+    """A number for each name, equal for equal names: (names,)."""
     known = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([known[name] for name in names], np.int64)

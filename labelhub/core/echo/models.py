@@ -1,8 +1,8 @@
-"""A feature's model: what it expects of a message, learnt from that feature's author labels alone.
+"""A feature's model predicts its value for a message, from that feature's author labels alone.
 
-Three parts say how likely each value is: how often authors gave it, the linear head on the
-message's words, and a language model where one was asked. They are blended by what their last
-predictions were worth, each tested on an answer before learning from it (prequential; Dawid 1984).
+Three parts give a probability of each value: the rate of authors' answers, a linear classifier on
+the message's words, and a language model if one was asked. They are blended by the losses of their
+last predictions, each tested on an answer before learning from it (prequential; Dawid 1984).
 """
 
 import math
@@ -21,41 +21,41 @@ Floats: TypeAlias = NDArray[np.float64]
 def dot(rows: Floats, vector: Floats) -> Floats:
     """``rows @ vector``, (…, places) by (…, places): the sums over the last axis.
 
-    Added up in pairs, in the same order on every processor and however the rows lie in memory.
-    ``@`` is left to a linear algebra library that adds up in another order on another processor,
-    and a state is compared with its log bit by bit.
+    Pairwise sums, in the same order on every processor and for every memory layout. ``@`` uses a
+    linear algebra library whose order depends on the processor, but a state must equal that of its
+    log bit by bit.
     """
     products: Floats = np.multiply(rows, vector, order="C")
     sums: Floats = products.sum(axis=-1)
     return sums
 
 
-#: An author's slip or mischief: with this chance an answer says nothing of the message.
+#: The probability that an answer has nothing to do with the message (a slip or mischief).
 LAPSE = 0.03
 
 
 class OnlineClassifier(NamedTuple):
-    """What is believed of the weights: ``mean`` and ``var``, both (…, values, places)."""
+    """The belief about the weights: ``mean`` and ``var``, both (…, values, places)."""
 
     mean: Floats
     var: Floats
 
 
 def probabilities(head: OnlineClassifier, vector: Floats) -> Floats:
-    """How likely each value is, (…, values); what is unsure is nearer to equal shares."""
+    """The probability of each value, (…, values); uncertain ones are closer to equal shares."""
     scores = dot(head.mean, vector)
     spread = dot(head.var, vector * vector)
     return _softmax(scores / np.sqrt(1 + np.pi * spread / 8))
 
 
 def learn(head: OnlineClassifier, vector: Floats, value: int, weight: float = 1.0) -> None:
-    """Move the belief of one head, (values, places), in place towards the answer ``value``.
+    """Update one classifier, (values, places), in place with the answer ``value``.
 
     ``weight``: 0 to 1, how much the answer counts.
     """
     likely = probabilities(head, vector)
     values = len(likely)
-    # What a slip explains as well teaches less.
+    # An answer that a slip explains as well teaches less.
     honest = (1 - LAPSE) * likely[value]
     weight *= float(honest / (honest + LAPSE / values))
     step = head.var * vector
@@ -76,22 +76,22 @@ def _softmax(scores: Floats) -> Floats:
 
 RATE, HEAD, LLM = "rate", "head", "llm"
 PARTS = (RATE, HEAD, LLM)
-#: What is learnt of an open feature's values; rarer ones come too late to be learnt.
+#: The most values of an open feature that are learnt; later ones are not.
 MOST_VALUES = 60
-#: How freely a head's weights move; by trial on author labels (see docs/adr).
+#: The prior variance of a classifier's weights; by trial on author labels (see docs/adr).
 VARIANCE = 20.0
-#: Answers before any: each value has been given once.
+#: The prior count of each value.
 _BEGUN = 1.0
-#: A language model is taken to be right so often, for so many answers, before it is measured.
+#: The prior accuracy of a language model, and the number of answers that it counts for.
 _LLM_RIGHT, _LLM_BEGUN = 0.6, 5.0
-#: What a part's losses of 50 answers ago count now is about a third.
+#: The discount of losses per answer: those of 50 answers ago count about a third.
 _KEPT = 0.98
 _LEAST = 1e-4
 
 
 @dataclass(slots=True)
 class FeatureModel:
-    """What one feature's author labels have taught.
+    """The model of one feature.
 
     values: those seen or defined, each a row. counts: (values,), answers by value, each by how much
     it counts. places: the vector's places that were seen, ascending, a column each. head: (values,
@@ -112,10 +112,10 @@ class FeatureModel:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What is expected of one message.
+    """The prediction for one message.
 
-    values: all that are possible. likely: (values,), sums to 1. parts: what each part says,
-    (values,). disagreement: between the parts, 0 (they agree) to 1.
+    values: all possible ones. likely: their probabilities, (values,), sum to 1. parts: those of
+    each part, (values,). disagreement: between the parts, 0 (they agree) to 1.
     """
 
     values: tuple[str, ...]
@@ -125,17 +125,17 @@ class Prediction:
 
     @property
     def top(self) -> str:
-        """The likeliest value; of equals the first."""
+        """The likeliest value; of equal ones the first."""
         return self.values[int(self.likely.argmax())] if self.values else ""
 
     @property
     def probability(self) -> float:
-        """How likely the likeliest value is."""
+        """The probability of the likeliest value."""
         return float(self.likely.max()) if self.values else 0.0
 
     @property
     def margin(self) -> float:
-        """How far it is ahead of the next."""
+        """The lead of the likeliest value over the next."""
         if len(self.values) < 2:
             return self.probability
         ordered = np.sort(self.likely)
@@ -150,15 +150,15 @@ def predict(
     *,
     llm_shares: Sequence[float] = (),
 ) -> Prediction:
-    """What the model expects; it is not changed.
+    """The model's prediction; it does not change the model.
 
     Args:
         model: of the feature.
         vector: of the message.
-        values: the closed space of the feature; empty where it is open, and then those seen.
-        llm_value: what a language model said of the message; "" where none was asked.
-        llm_shares: how likely it held each of ``values``, positive and summing to 1; empty where
-            it did not say.
+        values: all values of a closed feature; empty for an open one, which has those seen.
+        llm_value: a language model's value for the message; "" without one.
+        llm_shares: its probability of each of ``values``, positive and summing to 1; empty if it
+            gave none.
     """
     possible = tuple(
         dict.fromkeys([*(values or model.values), *([llm_value] if llm_value else [])])
@@ -174,8 +174,8 @@ def predict(
     if llm_value in possible:
         parts[LLM] = _llm_part(model, possible, llm_value, parts[HEAD])
         if llm_shares and len(llm_shares) == len(possible):
-            # Its own probabilities are not calibrated, its word is: with half of each the loss is
-            # never above that of the better one by more than log 2.
+            # Its own probabilities are not calibrated, unlike those of its value: the loss of the
+            # mean exceeds that of the better one by at most log 2.
             parts[LLM] = (parts[LLM] + np.array(llm_shares, np.float64)) / 2
     weights = _weights(model, tuple(parts))
     likely: Floats = np.sum([weights[name] * part for name, part in parts.items()], axis=0)
@@ -225,12 +225,12 @@ def teach(
 
 
 def part_weights(model: FeatureModel) -> dict[str, float]:
-    """How much each part counts now, sums to 1."""
+    """The current weight of each part; they sum to 1."""
     return _weights(model, PARTS)
 
 
 def _weights(model: FeatureModel, parts: Sequence[str]) -> dict[str, float]:
-    """By what their last predictions were worth (exponential weights, Vovk 1990)."""
+    """The weights by the discounted losses (exponential weights, Vovk 1990)."""
     least = min(model.losses[name] for name in parts)
     raised = {name: float(np.exp(least - model.losses[name])) for name in parts}
     whole = sum(raised.values())
@@ -238,9 +238,9 @@ def _weights(model: FeatureModel, parts: Sequence[str]) -> dict[str, float]:
 
 
 def _update_losses(model: FeatureModel, before: Prediction, value: str, weight: float) -> None:
-    """Count what each part's prediction was worth; one that did not speak loses nothing on it."""
+    """Add the loss of each part's prediction; a part without one gets the loss of the blend."""
     kept = _KEPT**weight
-    if value not in before.values:  # nobody could have said it
+    if value not in before.values:  # no part could have predicted it
         return
     place = before.values.index(value)
     blended = _loss(before.likely[place])
@@ -255,7 +255,7 @@ def _loss(probability: float) -> float:
 
 
 def _head_shares(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Floats:
-    """The head's shares of the possible values; what it has never seen has no score yet."""
+    """The classifier's probabilities of the possible values; unseen ones have no score yet."""
     mean = np.zeros((len(possible), len(vector.places)))
     var = np.full(mean.shape, VARIANCE)
     rows = {value: row for row, value in enumerate(model.values)}
@@ -272,7 +272,7 @@ def _head_shares(model: FeatureModel, possible: Sequence[str], vector: Sparse) -
 def _llm_part(
     model: FeatureModel, possible: Sequence[str], llm_value: str, others: Floats
 ) -> Floats:
-    """A language model names one value: as likely as it was right so far, the rest as the head."""
+    """A language model's part: its value has its accuracy so far, the others follow ``others``."""
     right = (model.llm_right + _LLM_RIGHT * _LLM_BEGUN) / (model.llm_asked + _LLM_BEGUN)
     place = possible.index(llm_value)
     rest = others.copy()
@@ -287,7 +287,7 @@ def _llm_part(
 
 
 def _row_of(model: FeatureModel, value: str) -> int | None:
-    """The row of a value, made where it is new; None where there are too many."""
+    """The row of a value, added if it is new; None if there are too many."""
     if value in model.values:
         return model.values.index(value)
     if len(model.values) >= MOST_VALUES:

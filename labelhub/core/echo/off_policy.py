@@ -1,10 +1,10 @@
-"""What a policy would have earned, from the log of another (off-policy evaluation).
+"""Off-policy evaluation: the reward that a policy would have earned, from the log of another one.
 
-Each logged decision counts by how much more, or less, likely the candidate was to make it: inverse
+Each logged decision is weighted by the ratio of its probabilities under both policies: inverse
 propensity scores (Horvitz and Thompson 1952), self-normalised (Hajek 1971; Swaminathan and Joachims
-2015), and doubly robust with a model of the reward (Dudik et al. 2011). What the logging policy
-hardly ever did says hardly anything of a candidate that would do it: the effective sample size
-tells, and below ``LEAST_EFFECTIVE`` no number is given.
+2015), and doubly robust with a model of the reward (Dudik et al. 2011). If the
+logging policy seldom did what the candidate would do, the effective sample size is small; below
+``LEAST_EFFECTIVE`` no number is given.
 """
 
 from collections.abc import Sequence
@@ -27,24 +27,24 @@ from labelhub.core.echo.experiments.clusters import (
 )
 from labelhub.core.errors import InvalidInput
 
-#: Decisions, as the weights leave them, below which nothing is told (design note on Echo).
+#: The least effective sample size for an estimate (design note on Echo).
 LEAST_EFFECTIVE = 100
 #: Overlap is thin if the weights leave less than this share of the decisions,
 THIN = 0.1
 #: or one of them carries more than this share of all weight,
 HEAVY = 0.05
-#: or the mean weight is so many standard errors from the 1 it has where all is right.
+#: or the mean weight is so many standard errors from 1, its expectation.
 FAR = 3.0
 
 IPS = "inverse propensity scores"
 SNIPS = "self-normalised inverse propensity scores"
 DR = "doubly robust"
 SCORE = "{name}, score interval with the dispersion between authors (Student's t)"
-ALONE = "one author only: nothing tells how much authors differ"
-NO_SPREAD = "every reward the same: nothing tells how much they vary"
+ALONE = "one author only: the variance between authors is unknown"
+NO_SPREAD = "all rewards are equal: their variance is unknown"
 #: A standard error below this share of the value is rounding.
 SAME = 1e-9
-#: A sum of negative and positive parts has a variance tied to it only so many errors above 0.
+#: Standard errors above 0 from which the variance of a sum of mixed signs grows with the sum.
 TIED = 2.0
 WALD = "{name}, Student's t interval with the variance between authors"
 
@@ -57,12 +57,12 @@ class LoggedDecision:
     """One logged decision.
 
     Args:
-        propensity: probability of what was done under the logging policy, above 0, at most 1.
+        propensity: probability of the decision under the logging policy, above 0, at most 1.
         candidate: probability of the same under the candidate, 0 to 1.
-        reward: what came of it (a click is 1).
-        author: whose message it was; decisions of one author are alike. "" where unknown.
-        predicted: the reward model's prediction for what was done; None without a model.
-        expected: its prediction averaged over what the candidate would do; None without a model.
+        reward: of the decision (a click is 1).
+        author: of the message; the cluster of the decision. "" if unknown.
+        predicted: the reward model's prediction for the decision; None without a model.
+        expected: its mean prediction over the candidate's decisions; None without a model.
     """
 
     propensity: float
@@ -75,15 +75,15 @@ class LoggedDecision:
 
 @dataclass(frozen=True, slots=True)
 class PolicyEvaluation:
-    """What the candidate would have earned per decision, by three estimates.
+    """The candidate's reward per decision, by three estimates.
 
     Args:
-        n: decisions.
-        authors: who made them; decisions of unknown authors count one each.
-        effective_sample_size: as many decisions of equal weight would tell as much (Kish 1965).
+        n: number of decisions.
+        authors: number of authors; each decision of an unknown author counts as one.
+        effective_sample_size: the equivalent number of decisions of equal weight (Kish 1965).
         max_weight: the largest weight; 1 if both policies do the same.
-        mean_weight: about 1 where propensities are right and the candidate does nothing unlogged.
-        warning: why not to rely on the figures; "" if nothing speaks against them.
+        mean_weight: about 1 if propensities are right and the candidate does nothing unlogged.
+        warning: a reason not to rely on the figures; "" without one.
     """
 
     n: int
@@ -110,11 +110,11 @@ class _Log(NamedTuple):
 def evaluate(decisions: Sequence[LoggedDecision]) -> PolicyEvaluation:
     """The candidate's value with 95 % intervals, clustered by author.
 
-    All three figures are null, with the reason, where the effective sample size is too small; the
-    doubly robust one also where a decision comes without predictions.
+    All three figures are null, with the reason, if the effective sample size is too small; the
+    doubly robust one also if a decision has no predictions.
 
     Raises:
-        InvalidInput: a probability or reward is out of range; it names the row, from 1.
+        InvalidInput: a probability or reward is out of range; the message names the row, from 1.
     """
     log = _columns(decisions)
     total = float(log.weight.sum())
@@ -137,8 +137,8 @@ def _estimates(
     log: _Log, effective: float
 ) -> tuple[ClusteredFigure, ClusteredFigure, ClusteredFigure]:
     if effective < LEAST_EFFECTIVE:
-        why = f"the log says too little: of this it tells as much as {floor(effective)} messages"
-        nothing = undefined(f"{why}, {LEAST_EFFECTIVE} are needed")
+        why = f"the effective sample size is {floor(effective)}; {LEAST_EFFECTIVE} are needed"
+        nothing = undefined(why)
         return nothing, nothing, nothing
     ones = np.ones_like(log.weight)
     earned = log.weight * log.reward
@@ -171,8 +171,8 @@ def _figure(log: _Log, events: Floats, exposure: Floats, name: str) -> Clustered
     half = quantile(freedom) * error
     bounds, method = (value - half, value + half), WALD
     if (log.reward >= 0).all() and ((events >= 0).all() or value > TIED * error):
-        # Rewards that come seldom and are never negative vary the more the more often they come:
-        # the interval reaches further up than down. Independent of the rewards' unit.
+        # The variance of rare, non-negative rewards grows with their rate, so the interval reaches
+        # further up than down. It does not depend on the unit of rewards.
         shift = half * half / value / 2
         reach = sqrt(shift * (2 * value + shift))
         bounds, method = (max(0.0, value + shift - reach), value + shift + reach), SCORE
@@ -185,7 +185,9 @@ def _warning(log: _Log, effective: float) -> str:
         return "The log holds nothing that this way of choosing would do."
     found = []
     if effective < max(THIN * n, LEAST_EFFECTIVE):
-        found.append(f"Overlap is thin: {n} messages tell as much as {floor(effective)} would.")
+        found.append(
+            f"Overlap is thin: {n} messages have an effective sample size of {floor(effective)}."
+        )
     if log.weight.max() > HEAVY * total:
         heaviest = f"{100 * log.weight.max() / total:.0f} % of all weight"
         found.append(f"Overlap is thin: one message carries {heaviest}.")
@@ -221,7 +223,7 @@ def _columns(decisions: Sequence[LoggedDecision]) -> _Log:
 
 
 def _predictions(field: str, given: Sequence[float | None]) -> Floats:
-    """NaN where there is none."""
+    """The predictions as an array, (n,), with NaN for missing ones."""
     known = np.array([True if value is None else bool(np.isfinite(value)) for value in given])
     _check(field, known, "is a finite number or missing")
     return np.array([np.nan if value is None else value for value in given], dtype=np.float64)

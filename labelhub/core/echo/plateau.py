@@ -1,9 +1,9 @@
-"""How many more answers pay: when the gain of asking on flattens.
+"""How many more answers pay: when the learning curve flattens.
 
-The share of wrong predictions, each tested on an answer before it was learnt from, is taken to fall
-as ``a + b · n^-c`` with the answers ``n`` (the usual learning curve: Cortes et al. 1994). The curve
-is flat where 100 more answers gain less than half a point. The doubt of that place is told by
-drawing the counts anew (parametric bootstrap); where the data do not bound it, no bound is told.
+The model: the share of wrong predictions, tested on each answer before learning from it, falls as
+``a + b · n^-c`` with the answers ``n`` (the usual learning curve: Cortes et al. 1994). The curve is
+flat where 100 more answers gain less than half a point. The interval of that place is a parametric
+bootstrap over the counts; a bound that the data do not give is None.
 """
 
 from collections.abc import Sequence
@@ -15,24 +15,23 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: Fewer answers, or stretches of them, say nothing of a curve.
+#: The fewest answers, and stretches of them, for a curve.
 LEAST_ANSWERS, LEAST_STRETCHES = 100, 5
-#: It is flat where so many more answers gain less than so much.
+#: A curve is flat where so many more answers gain less than this share.
 STEP, LEAST_GAIN = 100.0, 0.005
-#: Beyond so many times the answers there are nothing is told.
+#: The farthest forecast, as a multiple of the present answers.
 FARTHEST = 10.0
-#: How steeply a curve may fall.
+#: The exponents ``c`` that are tried.
 _STEEPNESS = np.linspace(0.1, 1.5, 29)
 _DRAWS = 400
 _BOUNDS = (2.5, 97.5)
-#: Places at which it is looked whether a curve is flat.
+#: Places at which the slope of a curve is checked.
 _PLACES = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Answers that came one after the other: how many, and how many were wrong (need not be
-    whole)."""
+    """Consecutive answers: their number, and that of wrong predictions (may be fractional)."""
 
     answers: int
     wrong: float
@@ -40,12 +39,11 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Plateau:
-    """What is left to gain.
+    """The remaining gain.
 
-    ``left``: answers until the curve is flat, 0 where it is; None where that is beyond
-    :data:`FARTHEST` times those there are. ``low``, ``high``: 95 % interval, with the same meaning.
-    ``gain``: the share of right predictions that is gained until then. ``reason``: why nothing can
-    be said; then all others are None.
+    ``left``: answers until the curve is flat, 0 if it is; None beyond :data:`FARTHEST` times the
+    present ones. ``low``, ``high``: 95 % interval, with the same meaning. ``gain``: the gain in
+    accuracy until then. ``reason``: why there is no estimate; then the others are None.
     """
 
     answers: int
@@ -74,7 +72,7 @@ def answers_left(stretches: Sequence[Stretch], seed: int = 0) -> Plateau:
     places = np.cumsum(counts) - counts / 2 + 0.5
     best = _fit_curves(places, counts, (wrong / counts)[None, :])
     flat = _flat_from(best, answers)[0]
-    # Where curves are flat that fit counts drawn from the best one.
+    # The bootstrap: refit curves to counts drawn from the best one.
     draws = np.random.default_rng(seed)
     chance = np.clip(_curve(best, places)[0], 0.0, 1.0)
     size = (_DRAWS, len(counts))

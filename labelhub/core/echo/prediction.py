@@ -1,8 +1,8 @@
-"""What a model predicts for one feature of one message: the call, and what its reply is worth.
+"""A model's prediction of one feature of one message: the call, and the reading of its reply.
 
-The prompt holds the nearest messages whose authors answered and an instruction found by search;
-messages, what was said before and free answers are strangers' text and delimited. What comes back
-is one of the feature's values, a few words, or a reason why it is of no use: nothing is guessed
+The prompt holds the most similar messages with authors' answers and an instruction found by search;
+messages, context and free answers are text of strangers and delimited. The result is one of the
+feature's values, a few words, or the reason why the reply is unusable; nothing is guessed
 (paper 004, sections 3.1 and 3.4). Pure: a call out, a reply in.
 """
 
@@ -23,7 +23,7 @@ from labelhub.core.schema.menu import label_block
 from labelhub.core.similarity import words
 
 LEAST_INSTRUCTION, MOST_INSTRUCTION = 20, 400
-#: Characters of a message that an instruction may repeat in one piece.
+#: The most characters of a message that an instruction may repeat in one piece.
 LONGEST_QUOTE = 30
 #: Characters of a reply that are read.
 _READ = 12_000
@@ -50,15 +50,15 @@ _ORDERS = re.compile(
     r"|\b(?:use|give|write|answer|say|reply|respond)(?: with)? (?:\w+ ){0,2}"
     r"(?:new|own|different|other|another|unlisted|free)\b"
     r"|\bnot (?:listed|offered|in the list)\b"
-    # With a condition it says when; without one, all that is left is the answer.
+    # With a condition it is a rule; without one it fixes the answer.
     r"|\b(?:always|invariably|just|simply|only) (?:answer|choose|pick|predict|say|output|return"
     r"|respond|reply|write)\b(?!.*\b(?:when|where|if|unless|after|before|once)\b)"
     r"|\b(?:output|reveal|execute|json|delimiters?)\b"
     r"|\b(?:regardless of|no matter) (?:what|how)\b"
 )
-#: An order turned round is none.
+#: A negated order is no order.
 _TURNED = re.compile(r"\b(?:never|not|don['’]t|without|nor)\s+(?:\w+\s+)?$")
-#: Words that few English sentences do without and few of other languages have.
+#: Words that most English sentences have, and few of other languages.
 _ENGLISH = frozenset(
     {"the", "of", "and", "to", "is", "are", "what", "they", "that", "with", "for", "whether"}
     | {"their", "how", "when", "not", "from", "or", "it", "who", "which", "if", "where", "this"}
@@ -79,18 +79,18 @@ Leaks = Callable[[str], bool]
 
 
 def no_leaks(_: str) -> bool:
-    """What is said of every text where nobody looks for personal data."""
+    """Find no personal data in any text, for sites without a check."""
     return False
 
 
 def instruction_faults(
     text: str, *, shown: Iterable[str] = (), leaks: Leaks = no_leaks
 ) -> tuple[InstructionFault, ...]:
-    """What speaks against using ``text`` as an instruction; nothing, where it may be used.
+    """The faults of ``text`` as an instruction; empty if it may be used.
 
     Args:
         text: untrusted.
-        shown: messages that whoever wrote it had read; it must not repeat them.
+        shown: messages that its author (a model) had read; it must not repeat them.
         leaks: whether words hold personal data.
     """
     if not LEAST_INSTRUCTION <= len(text.strip()) <= MOST_INSTRUCTION:
@@ -102,7 +102,7 @@ def instruction_faults(
 def read_instructions(reply_text: str) -> tuple[str, ...]:
     """The instructions in a reply, each on one line after "Instruction:", not checked yet.
 
-    Those that read the same count once; other lines are left out.
+    Equal ones count once; other lines are ignored.
     """
     found: dict[str, str] = {}
     for line in strip_thinking(reply_text[:_READ]).splitlines():
@@ -114,7 +114,7 @@ def read_instructions(reply_text: str) -> tuple[str, ...]:
 
 
 def instruction_key(text: str) -> str:
-    """Equal for instructions that read the same: case, blanks and marks do not matter."""
+    """A key without differences of case, blanks and marks."""
     return " ".join(re.findall(r"\w+", fold(text)))
 
 
@@ -126,7 +126,7 @@ def _form(text: str) -> Iterator[InstructionFault]:
         yield InstructionFault("markup", "It holds markup, a delimiter or a placeholder.")
     if _ADDRESS.search(text):
         yield InstructionFault("address", "It holds a link or an address.")
-    # Orders are looked for in English alone.
+    # Orders are found in English only.
     letters = [char for char in text if char.isalpha()]
     latin = all(unicodedata.normalize("NFKD", char)[0].isascii() for char in letters)
     tokens = re.findall(r"\w+", fold(text))
@@ -162,13 +162,13 @@ def _fold_blanks(text: str) -> str:
 
 
 ROLE = "predict"
-#: Words and characters of a prediction where any words will do.
+#: The most words and characters of a prediction of an open feature.
 MOST_WORDS, MOST_CHARACTERS = 4, 60
-#: What every value keeps of the probability: the alternatives to a token are never all there are.
+#: The probability that all values share: endpoints report only some alternatives of a token.
 KEPT_OPEN = 0.01
 
 _QUESTION = "{name}: {definition} What is most probable?"
-#: Endpoints tell of other values only where they are asked for more than the token they took.
+#: ``top_logprobs`` makes endpoints report alternatives to the chosen token.
 _PARAMS: Mapping[str, Any] = {"temperature": 0, "logprobs": True, "top_logprobs": 5}
 
 
@@ -179,10 +179,10 @@ class FeatureTask:
     Args:
         key: its name for programs.
         name: its name for people.
-        definition: what it is.
-        values: all it can be, bands of a number among them; empty where any words will do.
-        meanings: what a value means.
-        signs: what models that match text go by; handed on as it is.
+        definition: for people and models.
+        values: all its values, including bands of a number; empty for an open feature.
+        meanings: value → its meaning.
+        signs: words for models that match text; passed on unchanged.
     """
 
     key: str
@@ -195,13 +195,13 @@ class FeatureTask:
 
 @dataclass(frozen=True, slots=True)
 class MessageContext:
-    """A message as models may see it.
+    """A message in the form for models.
 
     Args:
         text: already redacted.
-        context: what was said before, (role, text), already redacted and cut.
-        conversation: what tells conversations apart; "" where that is not known.
-        author: what tells authors apart; "" where that is not known.
+        context: the messages before, (role, text), already redacted and cut.
+        conversation: an id of the conversation; "" if unknown.
+        author: an id of the author; "" if unknown.
     """
 
     text: str
@@ -216,7 +216,7 @@ class PredictPlan:
 
     Args:
         prompt: of the role "predict".
-        salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
+        salt: unknown to authors and constant for a site; makes delimiters that cannot be forged.
         leaks: whether words hold personal data.
     """
 
@@ -227,14 +227,14 @@ class PredictPlan:
 
 @dataclass(frozen=True, slots=True)
 class ReadPrediction:
-    """What a reply says of a feature.
+    """The prediction in a reply.
 
     Args:
-        value: one of the feature's values, or a few words; "" where there is none of use.
-        unusable: why there is none, as a code: how the call ended ("failed", "unparsed" …),
-            "not_offered", "too_long" or "not_fit_to_show"; "" where there is a value.
-        probabilities: of every value, summing to 1, none of them 0; None where the endpoint does
-            not tell. They are the model's own and not calibrated.
+        value: one of the feature's values, or a few words; "" if it is unusable.
+        unusable: the reason as a code: the status of the call ("failed", "unparsed" …),
+            "not_offered", "too_long" or "not_fit_to_show"; "" with a value.
+        probabilities: of every value, summing to 1, none of them 0; None if the endpoint reports
+            none. They are the model's own and not calibrated.
     """
 
     value: str
@@ -256,8 +256,8 @@ def predict_call(
     Args:
         instruction: found by search; "" for none.
         examples: the best first, as :class:`~labelhub.core.echo.examples.ExampleIndex` gives
-            them, and shown last; those whose value the feature no longer has are left out.
-        step: the call's name; "predict/<key>" where none is given.
+            them, and shown last; examples of values that the feature no longer has are left out.
+        step: the call's name; "predict/<key>" if empty.
 
     Raises:
         InvalidInput: the instruction has a fault, or the values are no labels.
@@ -291,9 +291,9 @@ def predict_call(
 
 
 def read_prediction(task: FeatureTask, reply: Reply, leaks: Leaks = no_leaks) -> ReadPrediction:
-    """What a reply to :func:`predict_call` says; never raises.
+    """The prediction in a reply to :func:`predict_call`; never raises.
 
-    ``leaks``: whether words hold personal data; asked of free words alone.
+    ``leaks``: whether words hold personal data; checked for free words only.
     """
     value = reply.value
     if not reply.ok or not isinstance(value, str):
@@ -312,12 +312,12 @@ def read_prediction(task: FeatureTask, reply: Reply, leaks: Leaks = no_leaks) ->
 
 
 def same_answer(task: FeatureTask, answer: str, other: str) -> bool:
-    """Whether two answers are the same value; of free ones, whether they are the same words."""
+    """Whether two answers are the same value, or the same words for an open feature."""
     return answer == other if task.values else words(answer) == words(other)
 
 
 def value_schema(task: FeatureTask) -> Schema:
-    """The question that a feature puts: one of its values, or free text."""
+    """The schema for a feature's question: one of its values, or free text."""
     meanings = tuple(task.meanings.get(value, "") for value in task.values)
     return _schema(task.name, task.definition, task.values, meanings)
 
@@ -337,7 +337,7 @@ def _schema(
 def _example_block(
     example: Example, task: FeatureTask, moment: MessageContext, salt: str
 ) -> dict[str, str]:
-    """An example as prompts show it; an answer is a stranger's word where any word will do."""
+    """An example as prompts show it; free answers are words of strangers and delimited."""
     answer = example.value if task.values else fence(example.value, salt)
     return {
         "whose": _example_source(example, moment),
@@ -355,19 +355,18 @@ def _example_source(example: Example, moment: MessageContext) -> str:
 
 
 def _item_block(moment: MessageContext, salt: str) -> str:
-    """The message as prompts show it, what was said before it first."""
+    """The message as prompts show it, after the messages before it."""
     before = "\n".join(f"{role}: {text}" for role, text in moment.context)
     parts = [f"What was said before:\n{fence(before, salt)}"] if before else []
     return "\n\n".join([*parts, f"The message:\n{fence(moment.text, salt)}"])
 
 
 def normalise_shares(values: Sequence[str], likely: Mapping[str, float]) -> dict[str, float] | None:
-    """How likely a model held each of the ``values``, summing to 1 and none of them 0; None where
-    it said so of none.
+    """A model's probabilities of the ``values``, summing to 1 and none of them 0; None without any.
 
     Args:
-        values: all that the feature can be.
-        likely: what a reply's ``probabilities`` say.
+        values: all values of the feature.
+        likely: the ``probabilities`` of a reply.
     """
     shares = {value: likely.get(value, 0.0) for value in values}
     total = sum(shares.values())

@@ -1,15 +1,15 @@
-"""Looking for a better instruction for one feature: proposed by a model, tried on kept-back labels.
+"""The search for a feature's better instruction: proposed by a model, tested on held-out labels.
 
-As "automatic prompt engineer" does (Zhou et al. 2023): a model reads some labelled messages and
+Like "automatic prompt engineer" (Zhou et al. 2023): a model reads some labelled messages and
 proposes instructions, each is tried on labels that it has not seen, and the best are tried further
-(successive halving: Karnin et al. 2013, Jamieson and Talwalkar 2016). Paper 004, section 3.4, names
-the method and tells no more.
+(successive halving: Karnin et al. 2013, Jamieson and Talwalkar 2016). Paper 004, section 3.4, only
+names the method.
 
 The present instruction stays unless another one beats it on all kept-back labels by an exact test
-over authors, corrected for how many were tried (Bonferroni). Keeping a last third of the labels for
-one uncorrected test was tried in its place: with made-up models it raised no fewer false alarms and
-found fewer of the instructions that were much better. Whichever is best of several looks a
-little better than it is; its accuracy says so.
+over authors, corrected for the number tried (Bonferroni). The alternative, one uncorrected test on
+a last third of the labels, gave as many false alarms with simulated models and found fewer of the
+much better instructions. The accuracy of the best of several is a little too high; its figure says
+so.
 
 No I/O: lists of calls out, lists of replies in. Prompts of trials are those of real predictions,
 with examples of the shown side alone.
@@ -55,17 +55,17 @@ from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema.menu import label_block
 
-#: Share of the authors whose answers are shown to whoever writes instructions.
+#: Share of the authors whose answers are shown to the model that writes instructions.
 SHOWN = 0.3
-#: Answers of one author at most, so that no single one decides.
+#: The most answers of one author, so that no single author decides.
 MOST_PER_AUTHOR = 5
-#: Shares of the kept-back labels on which candidates are tried in turn; each time about half go on.
+#: Shares of the kept-back labels at which stages end; about half of the candidates go on each time.
 STAGES = (0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Labels on both sides, by hash; no author is on both."""
+    """The labels on both sides of a split by hash; no author is on both."""
 
     shown: tuple[Example, ...]
     kept_back: tuple[Example, ...]
@@ -73,14 +73,14 @@ class Sides:
 
 @dataclass(slots=True)
 class Trial:
-    """An instruction while it is tried.
+    """The trial of an instruction.
 
     Args:
         instruction: "" for none.
         source: "present", "empty" or "proposed".
         number: names its calls; 0 for the present one.
-        right: by place among the kept-back labels, whether its prediction was right; None where
-            the call failed.
+        right: place of a kept-back label → whether its prediction was right; None if the call
+            failed.
     """
 
     instruction: str
@@ -90,18 +90,18 @@ class Trial:
 
     @property
     def heard(self) -> dict[int, bool]:
-        """Those that were answered."""
+        """``right`` without failed calls."""
         return {place: right for place, right in self.right.items() if right is not None}
 
     @property
     def score(self) -> float:
-        """Share of those that were answered that are right; -1 without any."""
+        """The accuracy over the answered labels; -1 without any."""
         heard = self.heard
         return sum(heard.values()) / len(heard) if heard else -1.0
 
 
 def author_of(label: Example) -> str:
-    """What is kept together: an author, else a conversation, else a message."""
+    """The cluster of a label: its author, else its conversation, else its message."""
     for kind, name in (("a", label.author), ("c", label.conversation), ("t", label.text)):
         if name:
             return f"{kind}:{name}"
@@ -111,8 +111,8 @@ def author_of(label: Example) -> str:
 def sides(labels: Sequence[Example], key: str, most: int) -> Sides:
     """The labels split by a hash of the author keyed with ``key``.
 
-    At most ``most`` are kept back. In neither does the order depend on that in ``labels``, and an
-    author never changes sides when others join.
+    At most ``most`` are kept back. The order does not depend on that in ``labels``, and an author
+    does not change sides when others join.
     """
     by_author: dict[str, list[Example]] = defaultdict(list)
     for label in {labelled.digest: labelled for labelled in labels}.values():
@@ -128,12 +128,12 @@ def sides(labels: Sequence[Example], key: str, most: int) -> Sides:
 
 
 def stages_of(labels: int) -> tuple[int, ...]:
-    """Of how many labels each stage ends."""
+    """The number of labels at the end of each stage."""
     return tuple(ceil(share * labels) for share in STAGES)
 
 
 def trial_calls(challengers: int, labels: int) -> int:
-    """Calls that it takes to try so many challengers and the present instruction."""
+    """The calls to try so many challengers and the present instruction."""
     calls, before, live = 0, 0, challengers
     for end in stages_of(labels):
         calls += (live + 1) * (end - before)
@@ -142,21 +142,20 @@ def trial_calls(challengers: int, labels: int) -> int:
 
 
 def halve(live: int) -> int:
-    """How many of so many go on."""
+    """How many of ``live`` candidates go on."""
     return (live + 1) // 2
 
 
 def best(trials: Sequence[Trial], count: int) -> list[Trial]:
-    """The best ``count``; of equal ones the shorter."""
+    """The best ``count`` trials; of equal ones the shorter."""
     return sorted(trials, key=lambda t: (-t.score, len(t.instruction), t.instruction))[:count]
 
 
 def chance(challenger: Trial, present: Trial, labels: Sequence[Example]) -> float:
-    """How likely the challenger would lead by as much or more, were neither better; 0 to 1.
+    """The p-value of the challenger's lead, 0 to 1.
 
-    The exact one-sided sign test over authors: each author's lead might as well have had the other
-    sign (Fisher's 1935 randomisation of pairs). With one label each it is the exact one-sided test
-    of McNemar (1947).
+    The exact one-sided sign-flip test over authors (Fisher's 1935 randomisation of pairs). With one
+    label per author it is the exact one-sided test of McNemar (1947).
     """
     by_author = _leads(challenger, present, labels)
     leads = [abs(lead) for lead in by_author.values() if lead]
@@ -171,7 +170,7 @@ def chance(challenger: Trial, present: Trial, labels: Sequence[Example]) -> floa
 
 
 def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> ClusteredFigure:
-    """Share of the labels predicted rightly, its interval by authors."""
+    """The accuracy of a trial, with an interval clustered by author."""
     right: dict[str, float] = defaultdict(float)
     tried: dict[str, float] = defaultdict(float)
     for place, correct in trial.heard.items():
@@ -187,7 +186,7 @@ def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> Cluste
 def difference(
     challenger: Trial, present: Trial, labels: Sequence[Example], confidence: float
 ) -> ClusteredFigure:
-    """By how much more often the challenger is right, paired by label, its interval by authors."""
+    """The difference in accuracy, paired by label, with an interval clustered by author."""
     leads = _leads(challenger, present, labels)
     if not leads:
         return undefined("No label was predicted with both.")
@@ -197,7 +196,7 @@ def difference(
     total = sum(sizes.values())
     value = sum(leads.values()) / total
     events = np.array([leads[author] for author in sizes], np.float64)
-    bounds, doubt = (nan, nan), "Nothing tells how authors differ."
+    bounds, doubt = (nan, nan), "There is one author only."
     if len(sizes) > 1:
         spread, freedom = spread_of(Clusters(events, np.array(list(sizes.values()), np.float64)))
         half = quantile(freedom, confidence) * sqrt(spread) / total
@@ -208,7 +207,7 @@ def difference(
 
 
 def _leads(challenger: Trial, other: Trial, labels: Sequence[Example]) -> dict[str, int]:
-    """By author, on how many more labels the one is right, of those that both were asked."""
+    """Author → the challenger's lead in right labels, of those that both answered."""
     leads: dict[str, int] = defaultdict(int)
     mine, others = challenger.heard, other.heard
     for place in mine.keys() & others.keys():
@@ -217,39 +216,39 @@ def _leads(challenger: Trial, other: Trial, labels: Sequence[Example]) -> dict[s
 
 
 def _place(key: str, name: str) -> float:
-    """Where ``name`` falls between 0 and before 1."""
+    """The place of ``name`` in [0, 1), by keyed hash."""
     secret = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=32).digest()
     plain = name.encode("utf-8", "surrogatepass")
     digest = blake2b(plain, digest_size=8, key=secret, person=b"prompt search").digest()
     return (int.from_bytes(digest, "big") >> 11) / 2**53
 
 
-#: Chance of taking an instruction that is not better, over all that are tried.
+#: The significance level of a search, over all instructions tried.
 LEVEL = 0.05
-#: Below this nothing is tried. With eight challengers one must turn eight labels right and none
-#: wrong to win: one label in five of forty, and few instructions do more.
+#: The fewest kept-back labels. With eight challengers the winner must correct eight labels and
+#: spoil none: one in five of forty, and few instructions do more.
 LEAST_KEPT_BACK = 40
 LEAST_AUTHORS = 20
-#: Below this nobody can tell from them what to look at.
+#: The fewest labels to show to the model that writes instructions.
 LEAST_SHOWN = 10
 MOST_CANDIDATES, MOST_LABELS = 20, 400
-#: What a search goes by unless it is told otherwise.
+#: The defaults of a search.
 CANDIDATES, LABELS = 8, 120
-#: Instructions asked for at once; each list is asked for with other messages.
+#: Instructions per call; each call shows other messages.
 AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchPlan:
-    """What a search may cost, and what it goes by.
+    """The plan and limits of a search.
 
     Args:
         instruct: the prompt of the role "instruct".
         predicting: how the feature is predicted, with the site's salt.
         present: the instruction in use; "" for none.
         candidates: instructions to ask for, 1 to 20.
-        most_labels: kept-back labels that are used, 40 to 400.
-        examples: shown in each prediction; of the shown side alone.
+        most_labels: the most kept-back labels, 40 to 400.
+        examples: number of examples in each prediction, all of the shown side.
         tokens: of those examples together.
 
     Raises:
@@ -277,20 +276,20 @@ class SearchPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What came of a search.
+    """The result of a search.
 
     Args:
-        instruction: to be used from now on; the present one where it stays. "" is none.
+        instruction: to use from now on; the present one if it stays. "" is none.
         kept: whether the present instruction stays.
-        why: as a code: "better", "not_better", "too_few_shown", "too_few_kept_back",
+        why: the reason as a code: "better", "not_better", "too_few_shown", "too_few_kept_back",
             "too_few_authors", "one_value", "no_candidate", "calls_failed".
         reason: the same in words.
-        calls: that were made.
-        labels: how many were shown and kept back, and of how many authors.
-        chance: that the best would lead so by luck alone; None where nothing was tested.
-        level: what ``chance`` had to be at most: 0.05 over the number tried.
+        calls: number of calls made.
+        labels: numbers of labels shown and kept back, and of authors.
+        chance: p-value of the best one's lead; None without a test.
+        level: the significance level: 0.05 over the number tried.
         figures: "present", "best" and "difference", each with n and interval or a reason.
-        candidates: each tried one with its accuracy, the best first, then those refused.
+        candidates: each tried one with its accuracy, the best first, then the refused ones.
     """
 
     instruction: str
@@ -316,23 +315,23 @@ class Found:
 
 
 def most_calls(candidates: int = CANDIDATES, labels: int = LABELS, *, present: bool) -> int:
-    """How many calls a search makes at most, whatever the labels and the replies; ``present``:
-    whether an instruction is in use, so that none is tried too."""
+    """The most calls of a search, for any labels and replies; ``present``: whether an instruction
+    is in use, so that the empty one is tried as well."""
     challengers = candidates + (1 if present else 0)
     return ceil(candidates / AT_ONCE) + trial_calls(challengers, labels)
 
 
 ROLE = "instruct"
-#: Labelled messages that one list is asked for with.
+#: Labelled messages in each call for instructions.
 SHOWN_AT_ONCE = 12
 #: So that lists differ.
 _PARAMS = {"temperature": 1}
 
 
 def instruct_calls(task: FeatureTask, plan: SearchPlan, shown: Sequence[Example]) -> list[Call]:
-    """Calls that ask for ``plan.candidates`` instructions in all; steps "instruct/<n>".
+    """The calls for ``plan.candidates`` instructions in all; steps "instruct/<n>".
 
-    ``shown``: what authors answered, one or more; each call shows others, where there are enough.
+    ``shown``: labels of authors, one or more; each call shows others if there are enough.
     """
     numbers = range(ceil(plan.candidates / AT_ONCE))
     return [_instruct_call(task, plan, shown, number) for number in numbers]
@@ -341,9 +340,9 @@ def instruct_calls(task: FeatureTask, plan: SearchPlan, shown: Sequence[Example]
 def usable(
     replies: Iterable[Reply], plan: SearchPlan, shown: Sequence[Example]
 ) -> tuple[list[str], list[dict[str, Any]]]:
-    """Instructions without faults, each once and none that is in use; and why others were refused.
+    """New instructions without faults, each once; and the faults of the refused ones.
 
-    At most ``plan.candidates``. The words of those refused are not told: they may be why.
+    At most ``plan.candidates``. The refused words are not kept, because they may be harmful.
     """
     known = {instruction_key(plan.present)}
     texts = [label.text for label in shown]
@@ -364,7 +363,7 @@ def _instruct_call(
 ) -> Call:
     schema, salt = value_schema(task), plan.predicting.salt
     begin = number * SHOWN_AT_ONCE % len(shown)
-    # In a ring, so that each list is asked for with as many messages.
+    # In a ring, so that each call shows as many messages.
     part = [*shown[begin:], *shown[:begin]][:SHOWN_AT_ONCE]
     count = min(AT_ONCE, plan.candidates - number * AT_ONCE)
     return Call(
@@ -400,18 +399,18 @@ def _label_block(label: Example, task: FeatureTask, salt: str) -> dict[str, str]
 
 __all__ = ["Found", "SearchPlan", "Searching", "search"]
 
-#: Where more of the trials' calls fail, nothing is decided.
+#: With a larger share of failed calls nothing is decided.
 _MOST_FAILED = 0.2
-_OPTIMISTIC = "It is the best of several on these very labels: a little too high."
+_OPTIMISTIC = "Selected as the best of several on these labels: a little too high."
 
-#: Lists of calls out, each list asked in parallel; lists of replies in; what was found in the end.
+#: Yields lists of calls, each asked in parallel; receives lists of replies; returns the result.
 Searching: TypeAlias = Generator[list[Call], list[Reply], Found]
 _LeaderSearch: TypeAlias = Generator[list[Call], list[Reply], Trial | None]
 
 
 @dataclass(slots=True)
 class _Search:
-    """What is shared while a search runs."""
+    """The state of a running search."""
 
     task: FeatureTask
     plan: SearchPlan
@@ -427,10 +426,10 @@ class _Search:
 
 
 def search(task: FeatureTask, labelled: Sequence[Example], plan: SearchPlan) -> Searching:
-    """An instruction that predicts ``task`` better than the present one, if there is one.
+    """Search for an instruction that predicts ``task`` better than the present one.
 
-    ``labelled`` are what authors answered, one for each message; their order does not matter. With
-    too few of them no call is made. Steps of the calls: "instruct/<n>",
+    ``labelled`` are labels of authors, one for each message, in any order. With too few of them no
+    call is made. Steps of the calls: "instruct/<n>",
     "predict/<key>/<instruction>/<label>". Never raises for any reply.
     """
     known = [
@@ -447,7 +446,7 @@ def search(task: FeatureTask, labelled: Sequence[Example], plan: SearchPlan) -> 
     replies = yield run.count_calls(instruct_calls(task, plan, split.shown))
     proposed, run.refused = usable(replies, plan, split.shown)
     if not proposed:
-        return _keep_present(run, "no_candidate", "No instruction that could be used was proposed.")
+        return _keep_present(run, "no_candidate", "The model proposed no usable instruction.")
     run.trials = [Trial(text, "proposed", number) for number, text in enumerate(proposed, 1)]
     if plan.present:
         run.trials.append(Trial("", "empty", len(proposed) + 1))
@@ -462,12 +461,12 @@ def _too_few(split: Sides) -> tuple[str, str] | None:
     if len(split.shown) < LEAST_SHOWN:
         return "too_few_shown", (
             f"{len(split.shown)} answers can be shown to a model that writes instructions; "
-            f"{LEAST_SHOWN} are needed to tell what to look at."
+            f"{LEAST_SHOWN} are needed."
         )
     if len(split.kept_back) < LEAST_KEPT_BACK:
         return "too_few_kept_back", (
             f"{len(split.kept_back)} answers can be kept back to try instructions on; with fewer "
-            f"than {LEAST_KEPT_BACK} a better one could not be told from luck."
+            f"than {LEAST_KEPT_BACK} no difference would be significant."
         )
     if authors < LEAST_AUTHORS:
         return "too_few_authors", (
@@ -480,7 +479,7 @@ def _too_few(split: Sides) -> tuple[str, str] | None:
 
 
 def _find_leader(run: _Search, present: Trial) -> _LeaderSearch:
-    """The best challenger after all stages; None where too many calls failed."""
+    """The best challenger after all stages; None if too many calls failed."""
     labels, index = run.split.kept_back, ExampleIndex(run.split.shown)
     plan, live, before = run.plan, list(run.trials), 0
     for end in stages_of(len(labels)):
@@ -507,7 +506,7 @@ def _find_leader(run: _Search, present: Trial) -> _LeaderSearch:
 def _trial_call(
     run: _Search, trial: Trial, label: Example, shown: Sequence[Example], name: str
 ) -> Call:
-    """The very call of a real prediction."""
+    """The call of a trial: the same as that of a real prediction."""
     return predict_call(
         run.task,
         MessageContext(label.text, label.context, label.conversation, label.author),
@@ -519,7 +518,7 @@ def _trial_call(
 
 
 def _is_right(run: _Search, label: Example, reply: Reply) -> bool | None:
-    """None where no answer came, for which no instruction can be blamed."""
+    """Whether the prediction is right; None if the call failed, which blames no instruction."""
     if reply.status is Status.FAILED:
         return None
     prediction = read_prediction(run.task, reply, run.plan.predicting.leaks)
@@ -535,12 +534,12 @@ def _decide(run: _Search, present: Trial, leader: Trial) -> Found:
         "best": accuracy(leader, labels, _OPTIMISTIC),
         "difference": difference(leader, present, labels, 1 - 2 * level),
     }
-    outcome = f"led by chance alone with probability {found:.2g}; at most {level:.2g} is needed"
+    outcome = f"p = {found:.2g}, with a significance level of {level:.2g} after correction"
     return Found(
         instruction=leader.instruction if better else present.instruction,
         kept=not better,
         why="better" if better else "not_better",
-        reason=f"The best of {len(run.trials)} would have {outcome}.",
+        reason=f"The best of {len(run.trials)} has {outcome}.",
         calls=run.calls,
         labels=_counts(run.split),
         chance=found,
@@ -563,7 +562,7 @@ def _keep_present(run: _Search, why: str, reason: str) -> Found:
 
 
 def _candidates(run: _Search, present: Trial | None) -> tuple[dict[str, Any], ...]:
-    """All that were tried, those tried furthest first, then those refused."""
+    """All tried instructions, those of the last stage first, then the refused ones."""
     tried = [*run.trials, *([present] if present else [])]
     tried.sort(key=lambda trial: (-len(trial.right), -trial.score, trial.instruction))
     candidates = [

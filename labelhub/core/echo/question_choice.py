@@ -1,9 +1,9 @@
-"""Which of the selected features to ask about, and how likely each was to be asked.
+"""The choice of features to ask about, with the propensity of each candidate.
 
-Worth of a question: what its answer teaches × how much the feature matters × the chance that it is
-answered, less what asking costs the author. What an answer teaches is the uncertainty, less and
-less with every answer the feature has had. A share of the surveys asks at random instead, so that
-nothing is left out for ever and that every question has a known chance (echo.md, "Asking").
+Worth of a question: the information in its answer × the relevance of the feature × the probability
+of an answer, minus the burden on the author. The information is the uncertainty, discounted by the
+answers that the feature has had. A share of the surveys asks at random instead, so that no feature
+is left out for ever and every question has a known propensity (echo.md, "Asking").
 """
 
 from dataclasses import dataclass
@@ -17,18 +17,18 @@ Ints: TypeAlias = NDArray[np.int64]
 
 #: Share of surveys that ask at random.
 EXPLORE = 0.1
-#: Answers after which another one teaches 1/√2 of what the first one did.
+#: Answers after which another one has 1/√2 of the information of the first.
 HALF_TAUGHT = 30.0
-#: Even a feature that is thought not to matter is worth a little.
+#: The least relevance that counts: even an irrelevant feature is worth a little.
 LEAST_RELEVANCE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is asked, best first, and how likely each of all candidates was to be asked.
+    """The chosen questions, best first, and the propensities of all candidates.
 
-    chosen: places in the list of candidates. propensities: (candidates,). explored: whether chance
-    chose. worth: (candidates,).
+    chosen: places in the list of candidates. propensities: (candidates,). explored: whether the
+    choice was random. worth: (candidates,).
     """
 
     chosen: Ints
@@ -40,14 +40,14 @@ class Asking:
 def worth(
     relevance: Floats, sigma: Floats, answers: Floats, *, answered: float = 1.0, burden: float = 0.0
 ) -> Floats:
-    """What it is worth to ask about each candidate, (candidates,).
+    """The worth of a question about each candidate, (candidates,).
 
     Args:
-        relevance: optimistic: what is expected, or a deviation more.
-        sigma: chance that the prediction is wrong.
-        answers: how many the feature has had.
-        answered: chance that this author answers now.
-        burden: what a question costs, in the same unit.
+        relevance: optimistic: the expectation, or one deviation more.
+        sigma: probability that the prediction is wrong.
+        answers: number of answers that the feature has had.
+        answered: probability that this author answers now.
+        burden: cost of a question, in the same unit.
     """
     taught = sigma / np.sqrt(1 + answers / HALF_TAUGHT)
     value: Floats = np.maximum(relevance, LEAST_RELEVANCE) * taught * answered - burden
@@ -57,7 +57,7 @@ def worth(
 def choose(
     values: Floats, most: int, draws: np.random.Generator, explore: float = EXPLORE
 ) -> Asking:
-    """At most ``most`` of the candidates that are worth asking about."""
+    """Choose at most ``most`` of the candidates with a positive worth."""
     worthy = np.flatnonzero(values > 0)
     count = min(most, len(worthy))
     best = worthy[np.argsort(-values[worthy], kind="stable")[:count]]

@@ -1,15 +1,15 @@
-"""Which features matter downstream, learnt from rewards alone (paper 004, section 3.4.2).
+"""The relevance of features downstream, learnt from rewards alone (paper 004, section 3.4.2).
 
-Success is taken as logistic: its log-odds are a base plus the weight of every shown feature whose
-value was predicted rightly. Of most features the weight is nothing, so each has two beliefs: how
-likely it matters at all (``odds``, in logarithms), and how much if it does (a Gaussian). Each
-reward moves the beliefs of the features that were shown, by assumed density filtering for a
-spike-and-slab prior (Hernández-Lobato et al. 2013), credited by the probability that each was
-predicted right. Cost of a reward: O(k) for the beliefs of those shown, whatever the number of
-features, and for forgetting three products of arrays over all of them.
+The model of success is logistic: its log-odds are a base plus the weight of every shown feature
+whose value was predicted rightly. Most weights are 0, so each feature has two beliefs: whether it
+matters at all (``odds``, in logarithms), and how much if it does (a Gaussian). Each reward updates
+the beliefs of the shown features, by assumed density filtering for a spike-and-slab prior
+(Hernández-Lobato et al. 2013), credited by the probability that each was predicted right. Cost of a
+reward: O(k) for the beliefs of the shown features, and three products of arrays over all features
+for forgetting.
 
-Exploration: the k are chosen by a draw from the beliefs (Thompson 1933), drawn half way back to
-what is expected: whole draws of 200 unknown features are mostly noise.
+Exploration: the k features are chosen by a draw from the beliefs (Thompson 1933), shrunk half-way
+to the expectation: full draws of 200 unknown features are mostly noise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
-#: Before any reward: how likely a feature matters, and by how much then.
+#: The prior probability that a feature matters, and the mean and variance of its weight then.
 PRIOR_MATTERS, PRIOR_WEIGHT, PRIOR_VARIANCE = 0.15, 0.4, 0.03
-#: Log-odds of success where nothing helps, by the kind of reward: mean and variance. A click: about
-#: one in twenty, give or take a factor of three; of others nothing much is known.
+#: Prior log-odds of success without any help, by the kind of reward: mean and variance. A click has
+#: about one in twenty, within a factor of three; the others are almost unknown.
 PRIOR_BASES: Mapping[str, tuple[float, float]] = {"click": (-3.0, 1.0)}
 ANY_BASE = (0.0, 4.0)
-#: How far the choice follows the draw rather than what is expected.
+#: How far the choice follows the draw rather than the expectation.
 DRAWN = 0.5
-#: No belief becomes so firm that a changed world could not turn it.
+#: The largest absolute log-odds, so that a changed world can reverse a belief.
 FIRMEST = 6.0
-#: After this many rewards half of what was learnt is forgotten.
+#: The half-life of beliefs, in rewards.
 HALF_LIFE = 50_000.0
 _LEAST = 1e-6
 
@@ -43,8 +43,8 @@ class Relevance:
     """The beliefs; all arrays (features,).
 
     odds: log-odds that a feature matters. weight, variance: of its weight if it does. prior_odds:
-    what is believed of a feature before any reward. bases: by the kind of reward, mean and variance
-    of the log-odds of success where no feature helps.
+    log-odds before any reward. bases: by the kind of reward, mean and variance of the log-odds of
+    success if no feature helps.
     """
 
     odds: Floats
@@ -54,22 +54,22 @@ class Relevance:
     bases: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def base(self, signal: str) -> tuple[float, float]:
-        """Mean and variance of the log-odds of success where no feature helps."""
+        """Mean and variance of the log-odds of success if no feature helps."""
         return self.bases.get(signal) or PRIOR_BASES.get(signal, ANY_BASE)
 
     @property
     def matters(self) -> Floats:
-        """How likely each feature matters, 0 to 1."""
+        """The probability that each feature matters, 0 to 1: (features,)."""
         return _sigmoid(self.odds)
 
     @property
     def expected(self) -> Floats:
-        """The relevance s: by how much being right about a feature is expected to help."""
+        """The relevance s: the expected help of a right prediction, in log-odds: (features,)."""
         return self.matters * self.weight
 
     @property
     def deviation(self) -> Floats:
-        """Standard deviation of each relevance."""
+        """Standard deviation of each relevance, (features,)."""
         matters = self.matters
         second = matters * (self.variance + self.weight**2)
         return np.sqrt(second - (matters * self.weight) ** 2)
@@ -87,11 +87,11 @@ def new_relevance(count: int) -> Relevance:
 
 
 def draw_relevance(relevance: Relevance, draws: np.random.Generator) -> Floats:
-    """A draw of every feature's relevance, for choosing which to show: (features,)."""
+    """A draw of every feature's relevance, to choose the shown ones: (features,)."""
     count = len(relevance.odds)
     on = draws.random(count) < relevance.matters
     weight = relevance.weight + np.sqrt(relevance.variance) * draws.standard_normal(count)
-    # The smallest noise, so that equal ones are not chosen by their place.
+    # Tiny noise, so that ties are not broken by position.
     ties = 1e-6 * draws.standard_normal(count)
     mixed: Floats = (1 - DRAWN) * relevance.expected + DRAWN * np.where(on, weight, 0.0) + ties
     return mixed
@@ -100,7 +100,7 @@ def draw_relevance(relevance: Relevance, draws: np.random.Generator) -> Floats:
 def expected_success(
     relevance: Relevance, shown: Ints | Sequence[int], right: Floats, signal: str
 ) -> float:
-    """Chance of success before the outcome is known; the arguments are those of :func:`reward`."""
+    """Probability of success before the outcome; the arguments are those of :func:`reward`."""
     mean, _ = relevance.base(signal)
     score = mean + (right * relevance.expected[np.asarray(shown, dtype=np.int64)]).sum()
     return float(np.clip(_sigmoid(score), _LEAST, 1 - _LEAST))
@@ -118,10 +118,10 @@ def reward(
     """Learn from one outcome, in place.
 
     Args:
-        relevance: is changed.
+        relevance: changed in place.
         shown: indices of the features that went downstream, (k,).
-        right: how likely each was predicted rightly, (k,).
-        value: the reward, 0 to 1; what lies between counts as that share of a success.
+        right: probability that each was predicted rightly, (k,).
+        value: the reward, 0 to 1; a fraction counts as that share of a success.
         signal: the kind of reward.
         weight: how much it counts, 0 to 1.
     """
@@ -148,19 +148,19 @@ def reward(
 
 
 def _forget(relevance: Relevance) -> None:
-    """A little back to what was believed before any reward, so that the world may change."""
+    """Move the beliefs a little back to the prior, because the world may change."""
     kept = 0.5 ** (1 / HALF_LIFE)
     relevance.odds[:] = relevance.prior_odds + kept * (relevance.odds - relevance.prior_odds)
     relevance.weight[:] = PRIOR_WEIGHT + kept * (relevance.weight - PRIOR_WEIGHT)
     relevance.variance[:] = PRIOR_VARIANCE + kept * (relevance.variance - PRIOR_VARIANCE)
     for signal, (mean, variance) in relevance.bases.items():
         _, begun = PRIOR_BASES.get(signal, ANY_BASE)
-        # The rate itself needs no way back: with more doubt it follows what comes.
+        # The mean stays: with a larger variance it follows new rewards.
         relevance.bases[signal] = (mean, variance + (1 - kept) * (begun - variance))
 
 
 def _update(mean: Floats, doubt: Floats, value: float) -> tuple[Floats, Floats]:
-    """By how much an outcome moves what it depends on: the slope, and how much doubt it takes."""
+    """The damped slope and curvature of the outcome's log-likelihood."""
     chance = _success(mean, doubt)
     steepness = np.maximum(chance * (1 - chance), 1e-4)
     damped = 1 / (1 + steepness * doubt)
@@ -168,14 +168,14 @@ def _update(mean: Floats, doubt: Floats, value: float) -> tuple[Floats, Floats]:
 
 
 def _likelihood(mean: Floats, doubt: Floats, value: float) -> Floats:
-    """Logarithm of how likely the outcome is."""
+    """The log-likelihood of the outcome."""
     chance = np.clip(_success(mean, doubt), 1e-9, 1 - 1e-9)
     likelihood: Floats = value * np.log(chance) + (1 - value) * np.log1p(-chance)
     return likelihood
 
 
 def _success(mean: Floats, doubt: Floats) -> Floats:
-    """Chance of success where its log-odds are Gaussian (MacKay 1992)."""
+    """Probability of success with Gaussian log-odds (MacKay 1992)."""
     return _sigmoid(mean / np.sqrt(1 + np.pi * doubt / 8))
 
 
@@ -190,9 +190,8 @@ _USUAL = NormalDist()
 def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
     """The central 95 % interval of each relevance.
 
-    With the chance that the feature does not matter its relevance is exactly nothing, else it is
-    Gaussian. So an interval often begins at nothing, and is only that where a feature hardly ever
-    matters.
+    The relevance is 0 with the probability that the feature does not matter, else Gaussian. So an
+    interval often begins at 0, and is just 0 for a feature that almost certainly does not matter.
 
     Returns:
         Lower and upper bounds, (features,) each.
@@ -213,7 +212,7 @@ def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
 
 
 def _quantile(matters: float, weight: float, deviation: float, share: float) -> float:
-    """Where the share ``at`` of the belief lies below: the spike at nothing has 1 - matters."""
+    """The quantile of a belief at ``share``; the spike at 0 has the mass 1 - matters."""
     below = matters * _USUAL.cdf(-weight / deviation)
     if share < below:
         return weight + deviation * _USUAL.inv_cdf(share / matters)

@@ -1,4 +1,4 @@
-"""Repeated runs of one function: side by side on the processors there are, with means over them."""
+"""Parallel runs of one function on all processors, and means over them."""
 
 import math
 import os
@@ -13,20 +13,20 @@ from threadpoolctl import threadpool_limits
 
 Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
-#: Is called with the number of plays that are done and of all plays.
+#: Called with the number of finished plays and of all plays.
 Report: TypeAlias = Callable[[int, int], None]
 
 
 def side_by_side(
     play: Callable[..., Result], plays: Mapping[Key, tuple[Any, ...]], report: Report | None = None
 ) -> dict[Key, Result]:
-    """What ``play(*arguments)`` gives for each of ``plays``, by its key and in their order.
+    """The result of ``play(*arguments)`` for each of ``plays``, by its key and in their order.
 
     ``play`` is a function of a module, and arguments and results can be pickled: each play runs in
     a process of its own. ``report`` is called after each.
     """
     found: dict[Key, Result] = {}
-    # Spawned, so that nothing of the caller (threads, connections) is copied half-way.
+    # Spawned, because a fork would copy threads and connections of the caller half-way.
     with ProcessPoolExecutor(
         max_workers=max(1, min(len(plays), os.cpu_count() or 1)),
         mp_context=get_context("spawn"),
@@ -41,7 +41,7 @@ def side_by_side(
 
 
 def _one_thread() -> None:
-    """Matrices are small here: threads would wait for each other."""
+    """Use one thread: with small matrices threads would wait for each other."""
     threadpool_limits(1)
 
 
@@ -51,9 +51,9 @@ CONFIDENCE = 0.95
 
 
 def mean_figure(values: Sequence[float], over: str = "seeds") -> Figure:
-    """The mean of one number per play; the interval is None of fewer than two.
+    """The mean of one number per play; the interval is None for fewer than two.
 
-    Gives {"value", "low", "high", "n", "method"}; ``over`` names what was repeated.
+    Returns {"value", "low", "high", "n", "method"}; ``over`` names what was repeated.
     """
     count, mean = len(values), float(np.mean(values))
     method = f"mean over {over}, Student's t, 95 %"

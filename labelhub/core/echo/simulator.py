@@ -1,7 +1,7 @@
-"""Runs of the simulator, and over seeds the figures of ``echo.md`` and the learning curves.
+"""The simulator, with the figures of ``echo.md`` and the learning curves over seeds.
 
-Arms are compared within a seed, where they saw the same messages and had the same luck; intervals
-are of the mean over seeds, by Student's t.
+Arms are compared within a seed, which gives them the same messages and the same random numbers;
+intervals are of the mean over seeds, by Student's t.
 """
 
 import math
@@ -38,17 +38,17 @@ VALUES, PLACES, MATTER = 3, 32, 15
 SURVEY_EVERY, SURVEY_SIZE, ANSWERED = 5, 4, 0.84
 NOISE, BASE = 0.5, -3.5
 AUTHORS, SPAMMERS, MOVED = 400, 0.2, 5
-#: Share of a message's vector that its author explains, where authors differ.
+#: Share of a message's vector that depends on its author, if authors differ.
 AUTHOR_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """One set-up of the simulator.
+    """The settings of the simulator.
 
-    features: how many, n. k: how many go downstream. messages: T. spam: a fifth of the authors
-    answer and click at random. drift: half-way, five features that matter change places with five
-    that do not. per_author: authors differ in what they write.
+    features: their number n. k: how many go downstream. messages: their number T. spam: a fifth of
+    the authors answer and click at random. drift: half-way, five features that matter change places
+    with five that do not. per_author: authors write differently.
 
     Raises:
         InvalidInput: a number is out of its range.
@@ -74,10 +74,10 @@ class Settings:
 class Seen:
     """One message.
 
-    vector: z, (places,). values: what its author meant, (features,). author: who wrote it.
-    random_author: whether they answer and click at random. luck: decides the click, 0 to 1.
-    answers: what a spammer would answer, (features,). heard: whether each of the questions of a
-    survey is answered, (survey size,).
+    vector: z, (places,). values: the author's true values, (features,). author: its number.
+    random_author: whether the author answers and clicks at random. luck: decides the click, 0 to 1.
+    answers: those of a spammer, (features,). heard: whether each question of a survey is answered,
+    (survey size,).
     """
 
     vector: Floats
@@ -90,7 +90,7 @@ class Seen:
 
 
 class World:
-    """One seed's world. ``next_message`` draws the messages in their order."""
+    """The world of one seed. ``next_message`` draws the messages in order."""
 
     def __init__(self, settings: Settings, seed: int) -> None:
         self.settings = settings
@@ -100,7 +100,7 @@ class World:
         self.truth: Floats = fixed.normal(0, 3 / np.sqrt(PLACES), shape)
         unevenness = fixed.uniform(0.1, 1.2, count)
         noise = fixed.normal(size=shape)
-        #: What the feature models begin with, (features, values, places).
+        #: The initial means of the feature models, (features, values, places).
         self.begun: Floats = self.truth + unevenness[:, None, None] * noise
         self.weights: Floats = np.zeros(count)
         matter = fixed.choice(count, MATTER, replace=False)
@@ -117,15 +117,15 @@ class World:
         return np.argsort(-self.weights, kind="stable")[: self.settings.k]
 
     def success(self, shown: Ints, right: NDArray[np.bool_]) -> float:
-        """Chance of a click on what the ``shown`` features made, of which some are ``right``."""
+        """Probability of a click with the ``shown`` features, of which some are ``right``."""
         return float(1 / (1 + np.exp(-BASE - self.weights[shown] @ right)))
 
     def optimum(self) -> float:
-        """Chance of a click with the best k features, all of them predicted rightly."""
+        """Probability of a click with the best k features, all predicted rightly."""
         return self.success(self.best, np.ones(self.settings.k, bool))
 
     def next_message(self) -> Seen:
-        """The next message; half-way the world changes where it is to drift."""
+        """The next message; with drift, the world changes half-way."""
         if self.settings.drift and self._at == self.settings.messages // 2:
             relevant, other = self._swaps
             self.weights[relevant], self.weights[other] = 0.0, self.weights[relevant]
@@ -154,16 +154,16 @@ class World:
 
 Bools: TypeAlias = NDArray[np.bool_]
 
-#: How far a feature model's weights are believed before any answer, and the doubt about each.
+#: The shrinkage of a feature model's initial weights, and the variance of each.
 BELIEVED, BEGIN_VARIANCE = 0.5, 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedArm:
-    """A way to ask and to select.
+    """An arm: how it asks and selects.
 
-    asks: "echo", "random" (any features), "shown" (any of those that go downstream), or "nothing".
-    selects: whether it learns what to show; else k features drawn once.
+    asks: "echo", "random" (any features), "shown" (any that go downstream), or "nothing".
+    selects: whether it learns what to show; else it shows k features drawn once.
     """
 
     name: str
@@ -181,11 +181,11 @@ ARMS = (ECHO, RANDOM, RANDOM_SHOWN, NO_ASKING, NO_LEARNING)
 
 @dataclass(slots=True)
 class SimulationTrace:
-    """What an arm did, message by message; the arrays are (messages,).
+    """The trace of an arm over the messages; the arrays are (messages,).
 
-    regret: the best chance of a click less the arm's. accuracy: of the models of the k features
-    that matter most. found: how many of these were shown. asked: questions put so far. bins:
-    of the σ of shown predictions in the second half, see :mod:`..calibration`.
+    regret: the best probability of a click minus the arm's. accuracy: of the models of the k
+    features that matter most. found: share of these that was shown. asked: questions so far. bins:
+    of the σ of shown predictions in the second half, see :func:`~.uncertainty.bin_doubts`.
     """
 
     regret: Floats
@@ -197,7 +197,7 @@ class SimulationTrace:
 
 @dataclass(frozen=True, slots=True)
 class Predicted:
-    """What the models say of one message; the arrays begin with (features,)."""
+    """The predictions for one message; the arrays begin with (features,)."""
 
     likely: Floats
     value: Ints
@@ -206,7 +206,7 @@ class Predicted:
 
 
 class Learner:
-    """All that an arm has learnt."""
+    """The models and beliefs of an arm."""
 
     def __init__(self, world: World, arm: SimulatedArm, draws: np.random.Generator) -> None:
         count = world.settings.features
@@ -219,7 +219,7 @@ class Learner:
         self.fixed = draws.choice(count, self.k, replace=False)
 
     def predict(self, vector: Floats) -> Predicted:
-        """The likeliest value of every feature, and how likely it is wrong."""
+        """The likeliest value of every feature, with the probability that it is wrong."""
         likely = probabilities(self.heads, vector)
         ordered = np.sort(likely, axis=1)
         top = ordered[:, -1]
@@ -230,14 +230,14 @@ class Learner:
         return Predicted(likely, likely.argmax(axis=1), signs, sigma(known, signs))
 
     def select(self, predicted: Predicted) -> Ints:
-        """The k features that go downstream: those expected to help most on this message."""
+        """The k features that go downstream: those with the largest expected help, (k,)."""
         if not self.arm.selects:
             return self.fixed
         score = draw_relevance(self.relevance, self.draws) * (1 - predicted.sigma)
         return np.argpartition(-score, self.k)[: self.k]
 
     def questions(self, predicted: Predicted, shown: Ints) -> Ints:
-        """The features to ask about."""
+        """The features to ask about, (at most the survey size,)."""
         if self.arm.asks == "random":
             return self.draws.choice(len(predicted.value), SURVEY_SIZE, replace=False)
         if self.arm.asks == "shown":
@@ -249,7 +249,7 @@ class Learner:
         return shown[choose(values, SURVEY_SIZE, self.draws).chosen]
 
     def rewarded(self, message: Seen, predicted: Predicted, shown: Ints, *, clicked: bool) -> None:
-        """Learn from what became of what was shown."""
+        """Learn from the click, or its absence."""
         if not self.arm.selects:
             return
         right, value = 1 - predicted.sigma[shown], float(clicked)
@@ -260,7 +260,7 @@ class Learner:
             reward(self.relevance, shown, right, value, CLICK, weight=known.clicks_weigh)
 
     def answered(self, message: Seen, predicted: Predicted, feature: int) -> None:
-        """Learn from one answer: of the feature's model, and how far to trust it."""
+        """Learn from one answer: the feature's model, its uncertainty and the author's trust."""
         answer = message.answers if message.random_author else message.values
         matched = bool(predicted.value[feature] == answer[feature])
         known = trust.answered(
@@ -284,7 +284,7 @@ class Learner:
 
 
 def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
-    """Let an arm go through the whole of one seed's world."""
+    """Run an arm through all messages of one seed."""
     world = World(settings, seed)
     learner = Learner(world, arm, np.random.default_rng([seed, 3]))
     count = settings.messages
@@ -319,7 +319,7 @@ def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
     return trace
 
 
-#: Messages of a running mean, and points of a curve.
+#: Messages of a running mean, and the most points of a curve.
 WINDOW, POINTS = 1_000, 40
 MEDIAN = "median over seeds, order statistics, 95 %"
 #: Means of the same values, summed in another order, differ by less.
@@ -332,7 +332,8 @@ def final(values: Floats) -> float:
 
 
 def question_share(echo: SimulationTrace, random: SimulationTrace) -> float | None:
-    """Share of its questions with which Echo reaches what random asking ends with; None: never."""
+    """Share of its questions after which Echo reaches the final accuracy of random asking, or
+    None."""
     window = min(WINDOW, len(echo.accuracy))
     sums = np.cumsum(np.concatenate([[0.0], echo.accuracy]))
     running: Floats = (sums[window:] - sums[:-window]) / window
@@ -346,7 +347,7 @@ def question_share(echo: SimulationTrace, random: SimulationTrace) -> float | No
 def figures(traces: Mapping[str, Sequence[SimulationTrace]]) -> dict[str, Any]:
     """All figures; ``traces`` by the arm's name, of the same seeds in the same order.
 
-    Each is {"value", "low", "high", "n", "method"}, n counting seeds, or {"value": None, "reason"}.
+    Each is {"value", "low", "high", "n", "method"} with n seeds, or {"value": None, "reason"}.
     """
     echo = traces[ECHO.name]
     others = [name for name in traces if name != ECHO.name]
@@ -392,7 +393,7 @@ def _regret_ratio(echo: Sequence[SimulationTrace], other: Sequence[SimulationTra
 
 
 def _share_figure(echo: Sequence[SimulationTrace], random: Sequence[SimulationTrace]) -> Figure:
-    """The median; a seed that never gets there counts as more than all of its questions."""
+    """The median; a seed that never reaches the accuracy counts as more than all its questions."""
     shares = sorted(
         math.inf if share is None else share for share in map(question_share, echo, random)
     )
@@ -400,7 +401,7 @@ def _share_figure(echo: Sequence[SimulationTrace], random: Sequence[SimulationTr
     median = float(np.median(shares))
     if math.isinf(median) or math.isnan(median):
         return {"value": None, "reason": "never_reached"}
-    # Ranks that hold the median in 95 of 100 samples; of fewer than six not even the ends do.
+    # Ranks that contain the median in 95 % of samples; with fewer than six seeds there are none.
     rank = int(stats.binom.ppf((1 - CONFIDENCE) / 2, count, 0.5))
     low, high = (shares[rank - 1], shares[count - rank]) if rank else (math.inf, math.inf)
     return {
@@ -443,13 +444,13 @@ def simulate(
     arms: Sequence[SimulatedArm] = ARMS,
     report: Report | None = None,
 ) -> dict[str, Any]:
-    """Play every arm in the worlds of seeds 0, 1, …; the figures, and "curves".
+    """Run every arm in the worlds of seeds 0, 1, …; the figures, and "curves".
 
     Args:
         settings: of the world.
-        seeds: how many.
-        arms: must hold Echo, random asking and no asking.
-        report: is called now and then with the plays that are done and all plays.
+        seeds: their number.
+        arms: must include Echo, random asking and no asking.
+        report: called after each play with the number of finished and of all plays.
 
     Raises:
         InvalidInput: ``seeds`` is out of its range.

@@ -1,8 +1,8 @@
-"""All that Echo has learnt at a site: a function of its log, bit for bit.
+"""The state of Echo at a site: a function of its log, bit for bit.
 
-Author labels go to their own feature's model and to the uncertainty, rewards to relevance; nothing
-goes to both (paper 004, section 3.4). What authors say whom the site does not trust, or whose
-answers or clicks look drawn at random, is in the log and teaches nothing.
+Author labels go to their own feature's model and to the uncertainty, rewards to relevance; no event
+goes to both (paper 004, section 3.4). Events of authors whom the site does not trust, or whose
+answers or clicks look random, are in the log but not learnt from.
 """
 
 import hashlib
@@ -43,17 +43,17 @@ Floats: TypeAlias = NDArray[np.float64]
 Lesson: TypeAlias = Answered | Rewarded | Expected
 
 _USUAL_ODDS = math.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS))
-#: By how much an owner's word moves the log-odds that a feature matters, at most.
+#: The largest effect of an owner's expectation on the log-odds that a feature matters.
 _OWNER = 3.0
 
 
 @dataclass(slots=True)
 class EchoState:
-    """What has been learnt.
+    """The learnt state.
 
-    features: keys, in the order in which they first came up; the arrays of ``relevance`` and
-    ``uncertainty`` follow it. models: by key, of features that were answered. trusts: by author,
-    whether they are in earnest. places: each feature's place.
+    features: keys in the order of their first event; the arrays of ``relevance`` and
+    ``uncertainty`` follow it. models: by key, of features with answers. trusts: by author. places:
+    key → place in ``features``.
     """
 
     features: list[str] = field(default_factory=list)
@@ -67,21 +67,21 @@ class EchoState:
         self.places = {key: place for place, key in enumerate(self.features)}
 
     def index(self, key: str) -> int:
-        """The place of a feature, made where it is new."""
+        """The place of a feature, added if it is new."""
         if key not in self.places:
             self._grow(key)
         return self.places[key]
 
     def model(self, key: str) -> FeatureModel:
-        """The feature's model, an empty one where nobody has answered about it."""
+        """The feature's model; an empty one without answers."""
         return self.models.get(key) or FeatureModel()
 
     def trust(self, author: str) -> AuthorBelief:
-        """What speaks for an author."""
+        """The belief about an author."""
         return self.trusts.get(author, trust.NEW)
 
     def knowing(self, keys: Collection[str]) -> "EchoState":
-        """A state that knows these features too; others may be reading this one."""
+        """A copy that has these features too; other threads may be reading this state."""
         if all(key in self.places for key in keys):
             return self
         grown = replace(
@@ -107,7 +107,7 @@ class EchoState:
 
 
 def signs_of(state: EchoState, key: str, prediction: Prediction) -> Floats:
-    """What a known feature's prediction is doubted by, (signs,): see ``uncertainty.SIGNS``."""
+    """The signs of a known feature's prediction, (signs,): see ``uncertainty.SIGNS``."""
     place, doubt = state.places[key], state.uncertainty
     rows = prediction_signs(
         np.array([prediction.probability]),
@@ -121,7 +121,7 @@ def signs_of(state: EchoState, key: str, prediction: Prediction) -> Floats:
 
 
 def learn(state: EchoState, lesson: Lesson) -> None:
-    """Learn from one event, in place; what it depends on is ``state`` and ``lesson`` alone."""
+    """Learn from one event, in place; the result depends on ``state`` and ``lesson`` only."""
     match lesson:
         case Answered():
             if lesson.trusted:
@@ -178,15 +178,15 @@ def _learn_reward(state: EchoState, rewarded: Rewarded) -> None:
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
-#: Raised whenever a packed state cannot be read by what comes later, or the same log makes another
-#: one; the migration that goes with it counts ``erased`` up, so that states are made anew.
+#: Raise it if later code cannot read packed states, or makes other states from the same log; its
+#: migration must also increase ``erased``, so that states are made again.
 FORMAT = 1
 _LENGTH, _TRUST = struct.Struct("<I"), struct.Struct("<5d")
 _TYPES = {"d": "<f8", "i": "<i4"}
 
 
 def pack_selector(state: EchoState) -> bytes:
-    """All of a state but its models and trusts."""
+    """A state without its models and trusts, as bytes."""
     relevance, doubt = state.relevance, state.uncertainty
     fields = {
         "features": state.features,
@@ -206,10 +206,10 @@ def pack_selector(state: EchoState) -> bytes:
 
 
 def unpack_selector(packed: bytes) -> EchoState:
-    """What :func:`pack_selector` wrote, without models and trusts.
+    """The state that :func:`pack_selector` packed, without models and trusts.
 
     Raises:
-        InvalidInput: it was written by another version, or is cut.
+        InvalidInput: another version packed it, or it is damaged.
     """
     fields, arrays = _unpack(packed)
     return EchoState(
@@ -233,7 +233,7 @@ def unpack_selector(packed: bytes) -> EchoState:
 
 
 def pack_model(model: FeatureModel) -> bytes:
-    """One feature's model."""
+    """One feature's model, as bytes."""
     fields = {
         "values": model.values,
         "losses": model.losses,
@@ -250,7 +250,7 @@ def pack_model(model: FeatureModel) -> bytes:
 
 
 def unpack_model(packed: bytes) -> FeatureModel:
-    """What :func:`pack_model` wrote; see :func:`unpack_selector`."""
+    """The model that :func:`pack_model` packed; raises as :func:`unpack_selector`."""
     fields, arrays = _unpack(packed)
     return FeatureModel(
         values=list(fields["values"]),
@@ -276,7 +276,7 @@ def digest(state: EchoState) -> str:
 def _pack(fields: Mapping[str, Any], arrays: Arrays) -> bytes:
     shapes = {name: [array.dtype.char, *array.shape] for name, array in arrays.items()}
     head = json.dumps([FORMAT, fields, shapes], sort_keys=True).encode()
-    # In the order of their names, as the head has them.
+    # In the order of their names, as in the header.
     parts = [arrays[name].astype(_TYPES[shapes[name][0]]).tobytes() for name in sorted(arrays)]
     return b"".join([_LENGTH.pack(len(head)), head, *parts])
 
@@ -287,7 +287,7 @@ def _unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         offset = _LENGTH.size + length
         version, fields, shapes = json.loads(packed[_LENGTH.size : offset])
         if version != FORMAT:
-            raise InvalidInput("This state was written by another version; it is made anew.")
+            raise InvalidInput("Another version wrote this state; it is made again.")
         arrays = {}
         for name, (kind, *shape) in shapes.items():
             count = int(np.prod(shape))
@@ -295,7 +295,7 @@ def _unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             arrays[name] = flat.reshape(shape).astype(kind)
             offset += flat.nbytes
         if offset != len(packed):
-            raise InvalidInput("This state cannot be read: its length is another.")
+            raise InvalidInput("This state cannot be read: it has the wrong length.")
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"This state cannot be read: {error}.") from None
     return fields, arrays

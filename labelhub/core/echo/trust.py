@@ -1,42 +1,40 @@
-"""Whether what an author says and clicks means anything.
+"""The probability that an author's answers and clicks are serious, not random.
 
-Somebody who answers at random matches one of three options one time in three, however sure the
-prediction was; others match as often as σ says. Somebody who clicks at random clicks at a rate
-that has nothing to do with what is offered; others click about as often as is expected, each with a
-rate of their own. Each answer and each offer moves the log-odds by how much better the one explains
-it than the other, and teaches as much as it is likely to have been meant: who clicks at random is
-not known yet when they click first. Clicks are judged apart: they never decide whose answers teach
-(paper 004, section 3.4). This guards what is learnt here alone: whose labels count as labels is
-judged elsewhere, by other signs.
+Random answers match one of three options one time in three, however sure the prediction was;
+serious ones match as often as σ predicts. Random clicks come at a rate that does not depend on the
+offer; serious ones come about as often as expected, at each author's own rate. Each answer and each
+offer changes the log-odds by its likelihood ratio, and is learnt from with the weight of its
+probability of being serious: the first random clicks are not recognised yet. Clicks are judged
+separately and never decide whether answers are learnt from (paper 004, section 3.4). This protects
+Echo only; :mod:`labelhub.core.interview.trust` decides which labels count.
 """
 
 import math
 from typing import NamedTuple
 
-#: Before anything: nine of ten are in earnest.
+#: The prior: nine of ten authors are serious.
 BEGIN = math.log(9)
-#: Nobody is so trusted that twenty answers at random would not be noticed, or so distrusted that
-#: sixty in earnest would not.
+#: The largest absolute log-odds: twenty random answers are noticed, and so are sixty serious ones.
 MOST = 5.0
-#: One answer or offer says at most so much.
+#: The largest change of the log-odds by one answer or offer.
 MOST_STEP = 1.5
-#: Below this what they do is logged and teaches nothing.
+#: Events of authors below this probability are logged but not learnt from.
 LEAST = 0.0
-#: A question has so many options at most, and of an open feature so many, the expected value always
-#: among them: who takes any of them matches that often, however many values there are.
+#: The most options of a question (and those of an open feature). The expected value is one of them,
+#: so a random answer matches one time in so many, however many values there are.
 OPTIONS = 4
-#: How firmly one in earnest is expected to click as often as others would, in clicks; and the
-#: surest that a click is ever expected to be.
+#: The prior weight, in clicks, of the expected rate for a serious author; and the largest expected
+#: probability of a click.
 _LIKE_OTHERS, _SUREST = 1.0, 0.98
-#: Beta prior of the rate of one who clicks at random: any rate, soonest a half.
+#: Beta prior of the rate of random clicks: any rate, with a mean of a half.
 _AT_RANDOM = 2.0
 
 
 class AuthorBelief(NamedTuple):
-    """What speaks for an author.
+    """The belief about an author.
 
-    answers, clicks: log-odds that these are meant. offers: how many they were shown. expected: how
-    many of these others would have clicked. clicked: how many they did.
+    answers, clicks: log-odds that these are serious. offers: number shown. expected: number of
+    clicks expected of any author. clicked: number of clicks.
     """
 
     answers: float = BEGIN
@@ -47,37 +45,37 @@ class AuthorBelief(NamedTuple):
 
     @property
     def answers_teach(self) -> bool:
-        """Whether their answers are learnt from."""
+        """Whether Echo learns from the author's answers."""
         return self.answers >= LEAST
 
     @property
     def clicks_teach(self) -> bool:
-        """Whether their clicks are: nobody's who answers at random."""
+        """Whether Echo learns from the clicks; never if answers are random."""
         return min(self.answers, self.clicks) >= LEAST
 
     @property
     def answers_weigh(self) -> float:
-        """How likely the last answer was meant, 0 to 1: how much it teaches."""
+        """The weight of an answer: the probability that it is serious, 0 to 1."""
         return _chance(self.answers)
 
     @property
     def clicks_weigh(self) -> float:
-        """How likely what came of the last offer was meant."""
+        """The weight of a reward: the probability that it is serious, 0 to 1."""
         return _chance(min(self.answers, self.clicks))
 
 
-#: Of an author nobody has seen yet.
+#: The belief about a new author.
 NEW = AuthorBelief()
 
 
 def answered(before: AuthorBelief, *, sigma: float, matched: bool, values: int) -> AuthorBelief:
-    """The trust after one more answer.
+    """The belief after one more answer.
 
     Args:
-        before: the trust so far.
-        sigma: the chance that the prediction was wrong, as calibrated before the answer.
-        matched: whether it was right.
-        values: how many values the feature has; 0 where it is open.
+        before: the belief so far.
+        sigma: calibrated probability, before the answer, that the prediction was wrong.
+        matched: whether the prediction was right.
+        values: number of values of the feature; 0 for an open one.
     """
     by_chance = 1 / min(max(values or OPTIONS, 2), OPTIONS)
     evidence = math.log((1 - sigma) / by_chance) if matched else math.log(sigma / (1 - by_chance))
@@ -85,12 +83,12 @@ def answered(before: AuthorBelief, *, sigma: float, matched: bool, values: int) 
 
 
 def offered(before: AuthorBelief, *, chance: float, value: float) -> AuthorBelief:
-    """The trust after one more offer.
+    """The belief after one more offer.
 
     Args:
-        before: the trust so far.
-        chance: of a click, as expected of anybody before it; strictly between 0 and 1.
-        value: what came of it, 0 to 1.
+        before: the belief so far.
+        chance: probability of a click expected of any author; strictly between 0 and 1.
+        value: the reward, 0 to 1.
     """
     clicked = before.clicked
     often = (_LIKE_OTHERS + clicked) / (_LIKE_OTHERS + before.expected)

@@ -1,8 +1,8 @@
-"""How likely a prediction is wrong, learnt from what authors answered (paper 004, section 3.4.1).
+"""σ, the probability that a prediction is wrong, learnt from answers (paper 004, section 3.4.1).
 
-One logistic model for all features of a site, over what a prediction says of itself and what
-became of the feature's last ones. Each answer is first predicted and then learnt from: 0 where it
-matched, 1 where not, the cosine distance for free text. Rewards never come here.
+One logistic model for all features of a site, over signs of a prediction and of the feature's last
+ones. Each answer is first predicted and then learnt from: 0 for a match, 1 for none, the cosine
+distance for free text. Rewards are not used.
 """
 
 from dataclasses import dataclass
@@ -15,29 +15,29 @@ from labelhub.core.echo.models import dot
 
 Floats: TypeAlias = NDArray[np.float64]
 
-#: What σ is told by: see :func:`prediction_signs`.
+#: The inputs of σ: see :func:`prediction_signs`.
 SIGNS = ("base", "log_odds", "margin", "disagreement", "mismatches", "few_answers")
-#: Before any answer a prediction's own probability is believed.
+#: The prior weights: a prediction's own probability is right.
 _PRIOR = np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0])
 _PRIOR_VARIANCE = np.array([0.25, 0.25, 0.5, 0.5, 1.0, 0.5])
-#: What is not learnt from any more loses its weight: doubt grows by this share with each answer,
-#: up to so many times what it was before any.
+#: The growth of the variance with each answer, which forgets old ones, and its limit as a multiple
+#: of the prior variance.
 _DOUBT_GROWS, _MOST_DOUBT = 1.0005, 16.0
-#: Answers that the recent mismatch rate looks back at, and those it is begun with.
+#: The window of the recent mismatch rate in answers, and its prior number of answers.
 _RECENT, _BEGUN = 40.0, 4.0
-#: And the rate they had.
+#: The prior mismatch rate.
 BEGUN_RATE = 0.4
 _LEAST = 1e-3
-#: Scores beyond which the exponential would overflow; long before, σ is at its bounds.
+#: The largest absolute score, against overflow; long before it σ is at its bounds.
 _FARTHEST = 500.0
 
 
 @dataclass(slots=True)
 class Uncertainty:
-    """What is believed of the signs, and the record of each feature.
+    """The belief about the weights of signs, and the record of each feature.
 
-    weight: (signs,). covariance: (signs, signs). mismatches: (features,), the recent rate at which
-    predictions were wrong. answers: (features,), how many there were, each by how much it counts.
+    weight: (signs,). covariance: (signs, signs). mismatches: (features,), recent rates of wrong
+    predictions. answers: (features,), the sums of their weights.
     """
 
     weight: Floats
@@ -63,10 +63,10 @@ def prediction_signs(
 
     Args:
         top: probability of the likeliest value.
-        margin: how far it is ahead of the next.
+        margin: its lead over the next one.
         disagreement: between the models that were blended, 0 to 1.
         mismatches: recent rate of wrong predictions of the feature.
-        answers: how many answers the feature has had.
+        answers: number of answers of the feature.
     """
     sure = np.clip(top, _LEAST, 1 - _LEAST)
     rate = np.clip(mismatches, 0.02, 0.98)
@@ -82,7 +82,7 @@ def prediction_signs(
 
 
 def sigma(uncertainty: Uncertainty, signs: Floats) -> Floats:
-    """Chance that each prediction is wrong, strictly between 0 and 1: (predictions,)."""
+    """The probability that each prediction is wrong, strictly between 0 and 1: (predictions,)."""
     score = dot(signs, uncertainty.weight)
     doubt = dot(dot(uncertainty.covariance, signs[..., None, :]), signs)
     score = np.clip(score / np.sqrt(1 + np.pi * doubt / 8), -_FARTHEST, _FARTHEST)
@@ -94,9 +94,9 @@ def sigma(uncertainty: Uncertainty, signs: Floats) -> Floats:
 def learn_mismatch(
     uncertainty: Uncertainty, feature: int, signs: Floats, loss: float, weight: float = 1.0
 ) -> None:
-    """Learn, in place, from one answer: ``loss`` 0 where it matched, 1 where not, or between.
+    """Learn, in place, from one answer: ``loss`` 0 for a match, 1 for none, or between.
 
-    ``signs``, (signs,), are those of the prediction when it was made. ``weight``: 0 to 1, how much
+    ``signs``, (signs,), are those of the prediction at its time. ``weight``: 0 to 1, how much
     the answer counts.
     """
     chance = float(sigma(uncertainty, signs[None, :])[0])
@@ -106,11 +106,11 @@ def learn_mismatch(
     shrink = 1 / (1 + steepness * spread)
     uncertainty.weight += step * (weight * (loss - chance) * shrink)
     uncertainty.covariance -= np.outer(step, step) * (steepness * shrink)
-    # Doubt grows, within bounds: of a sign that never varies it would grow for ever.
+    # The variance grows within a limit: that of a constant sign would grow for ever.
     uncertainty.covariance *= _DOUBT_GROWS
     most = _MOST_DOUBT * _PRIOR_VARIANCE
     kept = np.sqrt(np.minimum(1.0, most / uncertainty.covariance.diagonal()))
-    # Rows and columns alike, so that it stays a covariance; exactly 1 where nothing is too much.
+    # Scale rows and columns alike, so that it stays a covariance; by exactly 1 below the limit.
     uncertainty.covariance *= np.outer(kept, kept)
     uncertainty.answers[feature] += weight
     seen = min(uncertainty.answers[feature] + _BEGUN, _RECENT)
@@ -123,12 +123,12 @@ BINS = 10
 
 
 def new_bins() -> Floats:
-    """Bins with nothing in them."""
+    """Empty bins, (3, bins): counts, sums of σ, wrong predictions."""
     return np.zeros((3, BINS))
 
 
 def bin_doubts(bins: Floats, doubts: Floats, wrong: Bools) -> None:
-    """Count predictions, in place, by their σ."""
+    """Count predictions in place, by their σ; ``doubts`` and ``wrong`` are (predictions,)."""
     rows = np.minimum((doubts * BINS).astype(int), BINS - 1)
     np.add.at(bins[0], rows, 1)
     np.add.at(bins[1], rows, doubts)

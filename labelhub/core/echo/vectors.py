@@ -1,7 +1,7 @@
 """Texts as sparse vectors: hashed words, pairs of words and runs of characters (scikit-learn).
 
-No vocabulary is learnt or kept: the same text has the same vector for ever, wherever it is made,
-and nobody can read a text from it. So a vector may stand in a log that outlives the text.
+There is no learnt vocabulary: the same text always has the same vector, on every machine, and the
+text cannot be read from it. So a log may keep a vector longer than its text.
 """
 
 from functools import lru_cache
@@ -19,7 +19,7 @@ Ints: TypeAlias = NDArray[np.int32]
 #: Places of a vector. On three public sets of author labels 512 lost up to a tenth of the accuracy
 #: of 4,096, and 65,536 won none.
 PLACES = 4096
-#: Of each text so many characters are read.
+#: The characters of a text that are read.
 READ = 2_000
 _WORDS, _RUNS = 0.6, 0.8
 
@@ -33,7 +33,7 @@ class Sparse(NamedTuple):
 
 @lru_cache(maxsize=4_096)
 def vector_of(text: str) -> Sparse:
-    """The vector of a text; with nothing to read in it, one place says so."""
+    """The vector of a text; a text without features has the first place only."""
     words, runs = _hashers()
     short = [_readable(text)]
     both = _WORDS * words.transform(short) + _RUNS * runs.transform(short)
@@ -47,7 +47,7 @@ def vector_of(text: str) -> Sparse:
 
 
 def distance(text: str, other: str) -> float:
-    """Cosine distance of two short texts by their runs of characters, 0 (same) to 1 (nothing)."""
+    """Cosine distance of two short texts by character n-grams, 0 (same) to 1 (none shared)."""
     if text.casefold().split() == other.casefold().split():
         return 0.0
     _, runs = _hashers()
@@ -56,20 +56,20 @@ def distance(text: str, other: str) -> float:
 
 
 def _freeze(places: Ints, values: Floats) -> Sparse:
-    """Read-only, since every caller with the same text is given the same arrays."""
+    """Make the arrays read-only, because all callers with the same text share them."""
     places.setflags(write=False)
     values.setflags(write=False)
     return Sparse(places, values)
 
 
 def _readable(text: str) -> str:
-    """The beginning of a text; half a surrogate pair, which no bytes stand for, becomes "?"."""
+    """The beginning of a text; half a surrogate pair, which UTF-8 cannot encode, becomes "?"."""
     return text[:READ].encode("utf-8", "replace").decode()
 
 
 @lru_cache(maxsize=1)
 def _hashers() -> tuple["HashingVectorizer", "HashingVectorizer"]:
-    # scikit-learn weighs 130 MB: a server on which no Echo runs carries nothing of it.
+    # scikit-learn takes 130 MB: do not load it on servers without Echo.
     from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415
 
     return (

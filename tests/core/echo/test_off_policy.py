@@ -124,7 +124,7 @@ def test_where_the_log_says_too_little_no_number_is_given() -> None:
     found = evaluate(rows(99, reward=1))
     for figure in (found.ips, found.snips, found.doubly_robust):
         assert figure["value"] is None
-        assert "as much as 99 messages, 100 are needed" in figure["reason"]
+        assert "the effective sample size is 99; 100 are needed" in figure["reason"]
     assert "thin" in found.warning
     assert evaluate(rows(100, reward=1)).ips["value"] == 1
 
@@ -133,7 +133,7 @@ def test_thin_overlap_is_told_though_there_are_numbers() -> None:
     heavy = [*rows(3000, weight=0.01), *[LoggedDecision(0.001, 0.2, 0.0)] * 120]
     found = evaluate(heavy)
     assert found.ips["value"] is not None
-    assert "Overlap is thin: 3120 messages tell as much as" in found.warning
+    assert "Overlap is thin: 3120 messages have an effective sample size of" in found.warning
     thin = [*rows(2000), LoggedDecision(0.001, 0.12, 1.0)]
     assert "one message carries 6 % of all weight" in evaluate(thin).warning
 
@@ -146,7 +146,7 @@ def test_any_log_gives_finite_numbers_or_reasons(log: list[tuple[float, float, f
         if figure["value"] is None:
             assert figure["reason"]
         elif figure["low"] is None or figure["high"] is None:
-            assert "every reward the same" in figure["doubt"]
+            assert "all rewards are equal" in figure["doubt"]
         else:
             assert figure["low"] - 1e-9 <= figure["value"] <= figure["high"] + 1e-9
 

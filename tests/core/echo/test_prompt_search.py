@@ -290,7 +290,7 @@ def test_what_cannot_be_told_has_a_reason() -> None:
     assert (same["value"], same["low"], same["doubt"]) == (
         0.0,
         None,
-        "Nothing tells how authors differ.",
+        "There is one author only.",
     )
 
 

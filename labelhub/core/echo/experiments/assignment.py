@@ -1,7 +1,7 @@
-"""The design of an experiment: which arm an author, or a stretch of time, belongs to.
+"""The design of an experiment: the arm of an author, or of a window of time.
 
-Fixed before the first message and a function of the design and a secret key alone: who belongs
-where can be told at any time, needs no table, and no event can change it.
+The assignment is fixed before the first message and depends only on the design and a secret key: it
+can be computed at any time, needs no table, and no event can change it.
 """
 
 import json
@@ -16,9 +16,9 @@ from itertools import accumulate, pairwise
 
 from labelhub.core.errors import InvalidInput
 
-#: BLAKE2b takes no longer key; a shorter one can be guessed from who got what.
+#: BLAKE2b takes no longer key; a shorter one can be guessed from assignments.
 KEY_BYTES = range(16, 65)
-#: In blocks of at most so many windows the shares must come out even.
+#: The most windows of a block, in which the shares must be exact.
 LARGEST_BLOCK = 100
 EXACT = 1e-9
 _NAME = re.compile(r"[a-z][a-z0-9_.:-]{0,63}")
@@ -41,7 +41,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of time: from ``start`` until before ``end``, both with their time zone."""
+    """A window of time: [``start``, ``end``), both with their time zone."""
 
     start: datetime
     end: datetime
@@ -95,15 +95,15 @@ def grid(start: datetime, length: float, count: int) -> tuple[Window, ...]:
     if start.tzinfo is None or not (math.isfinite(length) and length > 0 and count > 0):
         raise InvalidInput.at("windows", "Windows start in a time zone and have a positive length.")
     begin = start.timestamp()
-    # By time elapsed: on the day the clocks change a window is no longer than on others.
+    # By elapsed time: windows have the same length on days when the clocks change.
     ends = [datetime.fromtimestamp(begin + length * i, tz=start.tzinfo) for i in range(count + 1)]
     return tuple(Window(*pair) for pair in pairwise(ends))
 
 
 def fingerprint(found: Design, key: bytes) -> str:
-    """What the design and its key amount to, 64 hexadecimal digits; tells nothing of the key.
+    """A keyed hash of the design, 64 hexadecimal digits, that reveals nothing of the key.
 
-    Stored before the start, it shows later that nothing was changed. Raises ``InvalidInput`` for a
+    Stored before the start, it proves later that nothing was changed. Raises ``InvalidInput`` for a
     key too short or too long.
     """
     windows = [[w.start.timestamp(), w.end.timestamp()] for w in found.windows]
@@ -116,7 +116,7 @@ def fingerprint(found: Design, key: bytes) -> str:
 
 
 def position(key: bytes, name: str, purpose: bytes = b"author") -> float:
-    """Where ``name`` falls between 0 and before 1, by keyed hash (BLAKE2b, RFC 7693).
+    """The place of ``name`` in [0, 1), by keyed hash (BLAKE2b, RFC 7693).
 
     Raises ``InvalidInput`` for a key too short or too long.
     """
@@ -139,20 +139,20 @@ def arm_of_author(found: Design, key: bytes, author: str) -> Arm:
 
 
 def window_of(found: Design, time: datetime) -> int | None:
-    """The index of the window that ``at`` lies in; None between and outside windows.
+    """The index of the window with ``time``; None between and outside windows.
 
     Raises ``InvalidInput`` for a time without time zone.
     """
     if time.tzinfo is None:
-        raise InvalidInput.at("at", "A time without its time zone cannot be placed.")
-    # By seconds: times of one zone are compared by its clocks, which are put back once a year.
+        raise InvalidInput.at("at", "A time needs its time zone.")
+    # By seconds: Python compares times of one zone by local clocks, which go back once a year.
     now = time.timestamp()
     index = bisect_right(found.windows, now, key=lambda window: window.start.timestamp()) - 1
     return index if index >= 0 and now < found.windows[index].end.timestamp() else None
 
 
 def arm_of_window(found: Design, key: bytes, index: int) -> Arm:
-    """The arm of the window ``index``, drawn within its block, so that shares come out even there.
+    """The arm of the window ``index``, drawn within its block, where shares are exact.
 
     A block is the smallest number of windows in which every share is a whole number; within it the
     keyed hash of the indices puts windows in the order in which the arms take them.
@@ -193,7 +193,9 @@ def _block(found: Design) -> tuple[int, ...]:
         counts = [arm.share * size for arm in found.arms]
         if all(abs(count - round(count)) < EXACT * size for count in counts):
             return tuple(round(count) for count in counts)
-    raise InvalidInput.at("arms", f"In {LARGEST_BLOCK} windows the shares do not come out even.")
+    raise InvalidInput.at(
+        "arms", f"The shares are not exact in blocks of up to {LARGEST_BLOCK} windows."
+    )
 
 
 def _check_key(key: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """Click-through by arm, and an arm against the control (paper 004, section 4 and appendix A.1).
 
 Every click counts, so clicks per impression is a mean of counts and may exceed 1; the share of
-impressions that were clicked is told beside it. What is compared is what was *assigned*: clicks of
-a unit count for its arm, and units to which nothing was shown are in the arm all the same.
+clicked impressions is given next to it. Arms are compared as *assigned* (intention to treat): all
+clicks of a unit count for its arm, and units without an impression stay in the arm.
 
 In the breakdowns of one arm (day, weekday, vertical, time since first exposure) a click belongs to
 the impression on which it was made, whenever it came.
@@ -40,9 +40,9 @@ RATIO = "ratio of two rates, delta method on the log scale, clustered by unit (S
 NO_CLICKS = "ratio of two rates, score bound of no clicks, clustered by unit"
 DIFFERENCE = "difference of two rates, from both score intervals (Zou and Donner 2008)"
 CHANGE = "100 x (ratio - 1); {ratio}"
-ALONE = "one author or turn only: nothing tells how much they differ"
+ALONE = "one author or turn only: the variance between them is unknown"
 FEW = (
-    f"rests on fewer than {FEW_UNITS} authors (or turns) that count alike: the interval may miss "
+    f"rests on fewer than {FEW_UNITS} effective authors (or turns): the interval may miss "
     "more often than 1 in 20 times"
 )
 FEW_CLICKS = 10
@@ -58,12 +58,12 @@ _EMPTY: Mapping[Per, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What was assigned to an arm: an author, or a window of time.
+    """A unit of assignment: an author, or a window of time.
 
     Args:
         unit: its id, as in :class:`Impression`.
         arm: the arm it was assigned to.
-        eligible: how many of its messages a recommendation could have followed.
+        eligible: number of its messages after which an offer was possible.
     """
 
     unit: str

@@ -70,15 +70,15 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class ClusteredRate:
-    """Events per exposure, and how sure it is.
+    """Events per exposure, with its dispersion.
 
     Args:
         value: all events / all exposure.
         exposure: all of it, above 0.
-        units: how many had any exposure.
-        effective_units: as many of one size would tell as much (Kish 1965).
-        dispersion: how many times the variance between units is that of a count of as many
-            separate events (value / exposure); infinite where one unit has all the exposure.
+        units: number with any exposure.
+        effective_units: the equivalent number of units of equal size (Kish 1965).
+        dispersion: variance between units over that of independent events (value / exposure);
+            infinite if one unit has all the exposure.
         freedom: degrees of freedom of that variance.
     """
 
@@ -91,12 +91,12 @@ class ClusteredRate:
 
     @property
     def events(self) -> float:
-        """How many events there are."""
+        """The number of events."""
         return self.value * self.exposure
 
     @property
     def alone(self) -> bool:
-        """Whether one unit has all the exposure, so that nothing tells how units differ."""
+        """Whether one unit has all the exposure, so that the variance between units is unknown."""
         return self.units < 2
 
 
@@ -104,7 +104,7 @@ def clusters(events: ArrayLike, exposure: ArrayLike) -> Clusters:
     """Sums by unit, checked.
 
     Raises:
-        InvalidInput: they are not as many, not in one row, negative or not finite.
+        InvalidInput: they differ in length, are not one row, negative or not finite.
     """
     found = Clusters(np.asarray(events, np.float64), np.asarray(exposure, np.float64))
     if found.events.ndim != 1 or found.events.shape != found.exposure.shape:
@@ -117,13 +117,12 @@ def clusters(events: ArrayLike, exposure: ArrayLike) -> Clusters:
 
 
 def rate_of(found: Clusters) -> ClusteredRate | None:
-    """The rate over all units; None where there was no exposure.
+    """The rate over all units; None without exposure.
 
     The variance is that of a ratio of sums with each unit's residual over one minus its share of
     the exposure, close to the jackknife over units (Bell and McCaffrey 2002; MacKinnon and White
     1985). Its degrees of freedom are the smaller of Kish's (1965) effective number of units less
-    one and of what the residuals' own spread gives (Satterthwaite 1946): where few units click,
-    few tell how much units differ.
+    one and of that of the residuals (Satterthwaite 1946), which is small if few units click.
     """
     exposure = float(found.exposure.sum())
     if exposure == 0:
@@ -135,9 +134,9 @@ def rate_of(found: Clusters) -> ClusteredRate | None:
     if units < 2:
         return ClusteredRate(value, exposure, units, effective, inf, 1.0)
     spread, freedom = spread_of(found)
-    # Events on their own vary by no less than 1 - value; less is chance.
+    # Independent events have a dispersion of at least 1 - value; less is chance.
     dispersion = max(spread / exposure / value, 1 - value) if value > 0 else 0.0
-    # Every outcome the same: nothing tells how alike a unit's are, so they are taken as wholly so.
+    # With equal outcomes the correlation within units is unknown: assume a full one.
     dispersion = dispersion if dispersion > NOTHING else alike
     return ClusteredRate(value, exposure, units, effective, dispersion, freedom)
 
@@ -159,15 +158,15 @@ def spread_of(found: Clusters) -> tuple[float, float]:
 
 
 def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
-    """How many standard errors a two-sided interval goes to either side (Student 1908)."""
+    """The standard errors to either side of a two-sided interval (Student 1908)."""
     return float(special.stdtrit(freedom, 0.5 + confidence / 2))
 
 
 def mean_bounds(rate: ClusteredRate) -> Bounds:
     """95 % score interval of a rate of events, which may exceed 1.
 
-    The rates from which the one seen is not too far, if the variance grows with the rate as that
-    of counts does, times the dispersion seen (Wilson 1927's argument, for overdispersed counts).
+    All rates that the observed one does not reject, if the variance is the rate times the observed
+    dispersion (the argument of Wilson 1927, for overdispersed counts).
     """
     if rate.alone:
         return UNKNOWN
@@ -177,7 +176,7 @@ def mean_bounds(rate: ClusteredRate) -> Bounds:
 
 
 def share_bounds(rate: ClusteredRate) -> Bounds:
-    """95 % interval of a share (Wilson 1927) of the effective number that the clusters leave."""
+    """95 % interval of a share (Wilson 1927), with the effective n of the clusters."""
     if rate.alone:
         return UNKNOWN
     free = 1 - rate.value if 0 < rate.value < 1 else 1.0
@@ -189,13 +188,13 @@ def ratio_bounds(rate: ClusteredRate, control: ClusteredRate) -> Bounds:
     """95 % interval of ``rate`` / ``control``; above 0 events in the control.
 
     The delta method on the log scale with Student's t (degrees of freedom by Satterthwaite 1946).
-    Without events in the arm there is no logarithm: then from 0 to the score bound of where events
-    fall, given that there are so many (Wilson 1927; effective numbers for numbers).
+    Without events in the arm there is no logarithm: then from 0 to the score bound of the arm's
+    share of all events (Wilson 1927, with effective numbers).
     """
     if rate.alone or control.alone:
         return UNKNOWN
     if rate.value == 0:
-        # The largest ratio at which no event in the arm is not too unlikely.
+        # The largest ratio that no event in the arm does not reject.
         exposure, other = rate.exposure / rate.dispersion, control.exposure / control.dispersion
         _, high = wilson_bounds(0.0, control.value * other, quantile(joint_freedom(rate, control)))
         return 0.0, high / (1 - high) * other / exposure
@@ -222,7 +221,7 @@ def joint_freedom(rate: ClusteredRate, control: ClusteredRate) -> float:
 
 
 def _relative(rate: ClusteredRate, control: ClusteredRate) -> tuple[float, float]:
-    """Variances of both logarithms; an arm without events is taken as having half a one."""
+    """The variances of both logarithms; an arm without events counts as half an event."""
     return (
         rate.dispersion / max(rate.events, 0.5),
         control.dispersion / max(control.events, 0.5),

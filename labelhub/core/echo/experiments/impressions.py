@@ -1,7 +1,7 @@
-"""What counts as an impression and as a click (paper 004, appendix A.1).
+"""Count impressions and clicks (paper 004, appendix A.1).
 
-A count is a function of the *set* of events: what comes twice, late or in another order changes
-nothing, and nothing has to be remembered between events.
+A count depends on the *set* of events only: repeated, late or reordered events change nothing, and
+no state is kept between events.
 """
 
 from collections import defaultdict
@@ -12,23 +12,22 @@ from typing import TypeVar
 
 from labelhub.core.errors import InvalidInput
 
-#: Seconds between two messages of one author within which the first cannot have been read for what
-#: was recommended: the shortest reading time the paper grants one question (section 2.2). The
-#: paper merges what came "too quickly" and does not say how quick that is.
+#: Seconds between two messages of one author that are too short to read the first offer: the
+#: shortest reading time of a question in the paper (section 2.2). The paper merges impressions that
+#: came "too quickly" without a number.
 MERGE_WITHIN = 5.0
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ShownContent:
-    """Content was on an author's screen; each display, and each reload, is an event.
+    """A display of content on an author's screen; each display and each reload is an event.
 
     Args:
         id: of this event; the same id is the same event.
-        content: of the unique piece of content; a display of the same content again is no new
-            impression.
-        author: who saw it.
-        unit: what was assigned to an arm: the author, or the index of a window as text.
-        vertical: of what was recommended.
+        content: id of the content; another display of the same content is no new impression.
+        author: of the message.
+        unit: the unit of assignment: the author, or the index of a window as text.
+        vertical: of the recommended item.
         message_at: when the author's message was sent, with its time zone.
     """
 
@@ -56,9 +55,9 @@ class Impression:
     """One counted impression: the first of those that were merged into it.
 
     Args:
-        contents: what it stands for, the first one first.
-        clicks: on any of them; each counts.
-        at: when the message was sent that brought it.
+        contents: ids of all merged contents, the first one first.
+        clicks: number of clicks on any of them.
+        at: when the message was sent.
     """
 
     contents: tuple[str, ...]
@@ -74,7 +73,7 @@ class Counted:
     """All impressions, in order of time and content.
 
     Args:
-        unmatched: clicks on content of which no display is known (yet).
+        unmatched: number of clicks on content without a known display (yet).
     """
 
     impressions: tuple[Impression, ...]
@@ -88,7 +87,7 @@ def count(events: Iterable[ShownContent | Click]) -> Counted:
     ``MERGE_WITHIN`` seconds are one, however many follow: a row of quick messages is one.
 
     Args:
-        events: in any order, any number of times; of different ones with one id the smallest
+        events: in any order, with repetitions; of different events with one id the smallest
             counts.
 
     Raises:
@@ -144,5 +143,6 @@ def _merge_rows(displays: Iterable[ShownContent]) -> list[list[ShownContent]]:
 
 
 def _sent(display: ShownContent) -> float:
-    """Seconds; times of one zone are compared by its clocks, which are put back once a year."""
+    """The time in seconds: Python compares times of one zone by local clocks, which go back once a
+    year."""
     return display.message_at.timestamp()

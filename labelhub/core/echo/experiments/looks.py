@@ -1,15 +1,15 @@
-"""An arm against the control while the experiment runs: looking often raises no false alarms.
+"""Interim looks at an arm against the control: frequent looks raise no false alarms.
 
-A 95 % interval is right at one look fixed before; who looks daily and stops at the first that
-excludes 1 is misled far more often. Here all looks together are wrong in at most 5 % of the
-experiments without a difference, however many there are and whenever one stops: a mixture
+A 95 % interval is valid at one look fixed in advance; daily looks that stop at the first interval
+without 1 have many more false alarms. Here all looks together have at most 5 % false alarms in
+experiments without a difference, for any number of looks and any stopping rule: a mixture
 sequential test (Robbins 1970; Johari et al. 2017; Howard et al. 2021), in the asymptotic form for
 estimated variances (Waudby-Smith et al. 2021), clustered by unit.
 
-Authors come back, so that each look holds more of the same clusters. What the boundary needs is
-that the estimate's covariance between looks is its variance at the later one, as for a mean of
-authors with effects of their own; its clock is therefore the information (one over the variance),
-not the number of clicks.
+Authors return, so that later looks have more data of the same clusters. The boundary needs an
+estimate whose covariance between two looks is its variance at the later one, like a mean of authors
+with random effects; so its clock is the information (one over the variance), not the number of
+clicks.
 """
 
 from dataclasses import dataclass
@@ -33,13 +33,13 @@ TOO_EARLY = "fewer than {least} independent clicks yet"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How looks are taken; fixed before the start.
+    """The plan of looks, fixed before the start.
 
     Args:
-        comparisons: how many arms are compared with the control; the 5 % are shared among them.
-        tightest_at: effective clicks in both arms together at which the interval is to be as
-            narrow as it can be; at any other number it holds all the same.
-        least: effective clicks before the first look; with fewer nothing is normal.
+        comparisons: number of arms compared with the control, which share the 5 %.
+        tightest_at: effective clicks in both arms together at which the interval is narrowest; it
+            is valid at any number.
+        least: effective clicks before the first look; fewer are not approximately normal.
     """
 
     comparisons: int = 1
@@ -48,18 +48,18 @@ class Plan:
 
     @property
     def alpha(self) -> float:
-        """Chance of a false alarm of one comparison."""
+        """The probability of a false alarm in one comparison."""
         return (1 - CONFIDENCE) / self.comparisons
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look shows.
+    """The result of one look.
 
     Args:
         ratio: of the arm's rate over the control's, with its always-valid interval at this look.
-        p: always-valid: the smallest of all looks so far; 1 where there was too little to tell.
-        may_stop: whether a difference is proven, at this look or an earlier one.
+        p: always-valid: the smallest of all looks so far; 1 with too little data.
+        may_stop: whether a difference is significant, at this look or an earlier one.
         clicks: effective number of clicks so far, in both arms.
     """
 
@@ -71,7 +71,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Effective numbers: as many separate clicks and exposures would tell as much."""
+    """Effective numbers of clicks and exposures."""
 
     clicks: float
     other_clicks: float
@@ -85,24 +85,24 @@ class _Seen:
 
     @property
     def expected(self) -> float:
-        """The share of the clicks that falls to the arm if there is no difference."""
+        """The arm's share of the clicks without a difference."""
         return self.exposure / (self.exposure + self.other_exposure)
 
     @property
     def information(self) -> float:
-        """One over the variance of the log ratio, if there is no difference."""
+        """One over the variance of the log ratio, without a difference."""
         return self.n * self.expected * (1 - self.expected)
 
 
 def look_at(
     plan: Plan, rate: ClusteredRate | None, base: ClusteredRate | None, before: Look | None = None
 ) -> Look:
-    """What all data so far show.
+    """A look at all data so far.
 
     Args:
         plan: the same at every look.
-        rate, base: of the arm and of the control, from the start until now; None for an arm in
-            which there was nothing to count.
+        rate, base: of the arm and of the control, from the start until now; None for an arm without
+            exposure.
         before: the look before this one; None for the first.
     """
     least_p = before.p if before else 1.0
@@ -138,7 +138,7 @@ def _seen(rate: ClusteredRate, base: ClusteredRate) -> _Seen | None:
 
 
 def _mixture(plan: Plan) -> float:
-    """The mixture's information for which the boundary is lowest where it was planned.
+    """The mixture's information that makes the boundary lowest at the planned number of clicks.
 
     Howard et al. (2021), proposition 3, by Lambert's W; with both arms alike, each click is a
     quarter of information.
@@ -151,7 +151,7 @@ def _p(seen: _Seen, mixture: float) -> float:
     """One over the mixture's likelihood ratio against no difference (Johari et al. 2017)."""
     share, expected = seen.clicks / seen.n, seen.expected
     t = abs(share - expected) / sqrt(expected * (1 - expected) / seen.n)
-    # As far out as a normal value of the same chance: the variances are estimates.
+    # The normal value of the same tail probability, because the variances are estimates.
     z = -float(special.ndtri(special.stdtr(seen.freedom, -t)))
     grown = seen.information + mixture
     exponent = log(grown / mixture) / 2 - z * z * seen.information / grown / 2

@@ -1,7 +1,7 @@
-"""Reading a catalogue from a file: CSV with a header, or a JSON list. Every bad row is told.
+"""Read a catalogue from a file: CSV with a header, or a JSON list.
 
-A file that is no table at all is refused; of one that is, the good rows are given and the others
-are named, with the field and the reason, so that whoever imports it can choose to mend it first.
+A file of another format is refused; else the good rows are returned and each bad one is reported
+with its field and reason, so that the user may correct the file first.
 """
 
 import csv
@@ -17,7 +17,7 @@ from labelhub.core.echo.recommending.items import Item, read_item
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import fold
 
-#: Bytes (or characters) of a file, and rows of it, good and bad.
+#: The most bytes (or characters) of a file, and the most rows, good and bad.
 MOST_BYTES, MOST_ROWS = 64_000_000, 50_000
 DELIMITERS = (",", ";", "\t")
 #: A column of its own for one attribute: ``suits.experience_level``.
@@ -37,7 +37,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 REQUIRED = ("id", "title", "text", "link")
 
 _FIELDS: Mapping[str, str] = {name: field for field, names in NAMES.items() for name in names}
-#: One row: its number, its fields, and what already speaks against it.
+#: One row: its number, its fields, and its fault, if known already.
 _Row: TypeAlias = tuple[int, Mapping[str, Any], str]
 
 
@@ -58,12 +58,12 @@ class RowFault:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What a file holds.
+    """The contents of a file.
 
     Args:
-        items: of its good rows, in their order; no two with one id.
-        faults: of its bad rows, in their order; a row may have several.
-        ignored: columns that mean nothing here.
+        items: of the good rows, in order; with different ids.
+        faults: of the bad rows, in order; a row may have several.
+        ignored: unknown columns.
     """
 
     items: tuple[Item, ...]
@@ -184,7 +184,7 @@ def _known(header: Sequence[str]) -> list[str]:
 
 
 def _column(name: str) -> str:
-    """The field that a column holds, or ``suits.<key>``; "" for one that means nothing here."""
+    """The field of a column, or ``suits.<key>``; "" for an unknown column."""
     plain = _plain(name)
     if plain.startswith(OWN_COLUMN) and len(plain) > len(OWN_COLUMN):
         return plain
@@ -227,12 +227,12 @@ def _record(row: int, cells: list[str], columns: Sequence[str]) -> _Row:
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """An attribute that is of no use.
+    """An unused attribute.
 
     Args:
         key: of the feature.
-        value: that the feature does not have; "" where there is no such feature.
-        rows: items that name it.
+        value: that the feature does not have; "" if there is no such feature.
+        rows: number of items that name it.
     """
 
     key: str
@@ -241,7 +241,7 @@ class Unused:
 
     @property
     def words(self) -> str:
-        """What it is, and what becomes of it."""
+        """The attribute, and why it is unused."""
         rows = "1 row names" if self.rows == 1 else f"{self.rows:,} rows name"
         if self.value:
             return (
@@ -252,8 +252,8 @@ class Unused:
 
 
 def unused_attributes(items: Iterable[Item], features: Mapping[str, Sequence[str]]) -> list[Unused]:
-    """What the items name and ``features`` do not have: by key their values, none where any will
-    do. What most items name comes first."""
+    """The attributes of items that ``features`` (key → values, empty for an open feature) do not
+    have; the most frequent first."""
     known = {
         key: {form for value in values for form in (normalise_value(value), denied(value)) if form}
         for key, values in features.items()

@@ -1,4 +1,4 @@
-"""A catalogue made ready for comparison: by the words of its items, and by whom they suit."""
+"""An index of a catalogue: by the words of its items, and by the values that they suit."""
 
 import re
 import tomllib
@@ -40,7 +40,7 @@ _SOURCE = Path(__file__).with_name("words.toml")
 
 
 def terms(text: str) -> list[str]:
-    """The stems of the words of ``text`` that say something, in order.
+    """The stems of the words of ``text`` without small words, in order.
 
     Words are those of :func:`labelhub.core.similarity.words`: of scripts without blanks they are
     pairs of characters. Small words of five languages and lone letters are left out; numbers stay.
@@ -54,14 +54,14 @@ def terms(text: str) -> list[str]:
 
 
 def normalise_value(value: str) -> str:
-    """The form in which values are compared: case, width, blanks and underscores aside."""
+    """A value without differences of case, width, blanks and underscores."""
     return " ".join(fold(value).replace("_", " ").split())
 
 
 def denied(value: str) -> str:
-    """What a value says no to: "plastic" of "no plastic", "not_heavy" is "heavy"; "" if nothing.
+    """The value that ``value`` denies: "plastic" for "no plastic", "heavy" for "not_heavy"; or "".
 
-    A bare "no" says no to nothing by itself; see :func:`is_no`.
+    A bare "no" denies nothing by itself; see :func:`is_no`.
     """
     found = _denial().match(normalise_value(value))
     return found["rest"] if found else ""
@@ -92,7 +92,7 @@ Floats = NDArray[np.float64]
 
 
 class Postings:
-    """For each term the texts that have it, and how much it weighs in each.
+    """Term → the texts that have it, with its weight in each.
 
     TF-IDF as :mod:`labelhub.core.similarity` has it: a term counts ``1 + log(times)``, weighed by
     ``log((1 + texts) / (1 + texts with it)) + 1``, and every text has length one. Here a text is a
@@ -124,8 +124,8 @@ class Postings:
     def likeness(self, terms: Sequence[str]) -> Floats:
         """The cosine between ``terms`` and each text: 0 (no term in common) to 1.
 
-        Terms that no text has count as the rarest: the more of a message the texts do not speak
-        of, the less like it each of them is.
+        Terms that no text has count as the rarest: the more of them a message has, the less
+        similar is each text.
         """
         found = np.zeros(self._count)
         asked = self._weigh(terms)
@@ -135,7 +135,7 @@ class Postings:
             place = self._places.get(term)
             if place is not None:
                 span = slice(starts[place], starts[place + 1])
-                # Each text stands once under a term, so that nothing is added twice or lost.
+                # A term lists each text once, so the indexed addition loses nothing.
                 found[owners[span]] += weights[span] * (weight / length)
         return np.clip(found, 0.0, 1.0)
 
@@ -153,14 +153,14 @@ class Postings:
         return rare
 
 
-#: How often a word counts where it stands: in the title, among tags and in the vertical, below.
+#: The counts of a word in the title, in the tags or the vertical, and in the text.
 _TITLE, _TAGS, _TEXT = 3, 2, 1
 
 _Places = NDArray[np.int64]
 
 
 class ItemIndex:
-    """A catalogue made ready; built once, then only read."""
+    """The index of a catalogue; built once, then only read."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self.items = tuple(items)
@@ -176,15 +176,15 @@ class ItemIndex:
         return len(self.items)
 
     def shared(self, place: int, wanted: Sequence[str]) -> tuple[str, ...]:
-        """Of the terms ``wanted`` those that item number ``at`` has, in their order."""
+        """The terms in ``wanted`` that the item at ``place`` has, in order."""
         return tuple(dict.fromkeys(term for term in wanted if term in self._bags[place]))
 
     def named(self, wanted: Sequence[str]) -> Mapping[int, int]:
-        """How many of the different terms ``wanted`` are in the title or tags, by item number."""
+        """Place of an item → number of the ``wanted`` terms in its title or tags."""
         return Counter(place for term in wanted for place in self._naming.get(term, ()))
 
     def suited(self, feature: Selected, *, is_open: bool) -> Floats:
-        """For each item 1 where it suits the predicted value, -1 where it contradicts it, else 0.
+        """1 for items that suit the predicted value, -1 where they contradict it, else 0: (items,).
 
         An item that suits some values of a feature contradicts the others, unless these are open.
         """
@@ -200,7 +200,7 @@ class ItemIndex:
         return verdicts
 
     def _is_named(self, key: str, value: str) -> bool:
-        """Whether some item suits this very value; of one that none names nothing can be said."""
+        """Whether an item suits exactly this value; otherwise no item contradicts it."""
         return (key, value) in self._suiting
 
     def _of(self, named: Mapping[tuple[str, str], _Places], key: str, value: str) -> _Places:

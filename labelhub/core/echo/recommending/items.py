@@ -1,4 +1,4 @@
-"""An item of a catalogue: what may stand in each of its fields, and reading one row of a file."""
+"""An item of a catalogue: the checks of its fields, read from one row of a file."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ LONGEST: Mapping[str, int] = {
 }
 MOST_TAGS, MOST_KEYS, MOST_VALUES = 30, 40, 20
 HIGHEST_PRICE = Decimal(10) ** 9
-#: Before a value of an attribute: whom the item does not suit.
+#: The sign before a value that the item does not suit.
 NOT = "!"
 
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -33,9 +33,9 @@ _AMOUNT = re.compile(r"\d{1,12}(?:[.,]\d{1,4})?")
 _BETWEEN_TAGS = re.compile(r"[,;|\n]")
 _BETWEEN_VALUES = re.compile(r"[;|\n]")
 _SCHEMES = ("http", "https")
-#: What browsers drop or turn into something else within an address.
+#: Characters that browsers drop or replace in an address.
 _NOT_IN_ADDRESS = re.compile(r"[\s\\<>\"'`{}|^]")
-#: Characters that change how what stands beside them is shown.
+#: Characters that change the display of their neighbours.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -44,17 +44,17 @@ class Item:
     """Something that can be offered.
 
     Args:
-        id: the site's name for it; told apart letter for letter.
+        id: the site's id, compared exactly.
         title: one line.
         text: what it is, in plain words.
         link: where a click leads: an http(s) address, or a path on the same site ("/shop/1").
-        picture: an http(s) address, or a path; "" where there is none.
+        picture: an http(s) address, or a path; "" without one.
         vertical: the part of the assortment it belongs to.
-        price: never negative; None where it is not told.
+        price: never negative; None if unknown.
         currency: of the price, as ISO 4217 writes it ("EUR").
         tags: further words to find it by.
-        suits: by the key of a feature, the values it suits; a key that is not there says nothing.
-        avoids: by the key of a feature, the values it does not suit.
+        suits: key of a feature → the values that it suits; a missing key says nothing.
+        avoids: key of a feature → the values that it does not suit.
     """
 
     id: str
@@ -89,11 +89,11 @@ class Item:
 
 
 def read_item(raw: Mapping[str, Any]) -> Item:
-    """An item from the fields of a row; those that may be empty may be absent.
+    """An item from the fields of a row; optional fields may be missing.
 
     ``tags`` is a list, or text parted by commas or semicolons; ``attributes`` maps keys of features
     to a value or a list of them, or is text such as ``experience_level=first_time;some|budget=!no``
-    (``!`` before a value: the item does not suit it). Other fields are not looked at.
+    (``!`` before a value: the item does not suit it). Other fields are ignored.
 
     Raises:
         InvalidInput: with every fault of the row in ``data["errors"]``.
@@ -171,7 +171,7 @@ def _is_web_address(address: str) -> bool:
 
 
 def _is_path(path: str, *, rooted: bool) -> bool:
-    """Whether a browser takes it for a path of this site, and nothing else does otherwise."""
+    """Whether all browsers read it as a path of this site."""
     place = re.split(r"[?#]", path, maxsplit=1)[0]
     if _NOT_IN_ADDRESS.search(path) or path.startswith("//") or ".." in place.split("/"):
         return False
@@ -181,7 +181,7 @@ def _is_path(path: str, *, rooted: bool) -> bool:
 def _price(raw: Any) -> Decimal | None:
     if raw is None or raw == "":
         return None
-    # Through its text: as a number 19.9 is not what somebody wrote.
+    # Through its text: as a float 19.9 is not exact.
     text = str(raw).strip() if isinstance(raw, int | float | str) else ""
     if isinstance(raw, bool) or not _AMOUNT.fullmatch(text) or not text.isascii():
         raise InvalidInput.at("price", "must be a number such as 129 or 129.90.")

@@ -1,14 +1,14 @@
-"""Which items of a catalogue fit a message and what is known of its author, and why.
+"""Match items of a catalogue to a message and its author's features, with reasons.
 
-An item's score is a weighted mean of verdicts from -1 to 1: how like the message it is, how like
-what was said before, and for each selected feature whether the item suits the predicted value. A
-feature weighs ``probability x relevance``: what is likely and matters counts, and one that does
-harm downstream (relevance below 0) counts nothing. Where an item says whom it suits, that is its
-verdict; where it says nothing, the words of the value are compared with its own.
+An item's score is a weighted mean of verdicts from -1 to 1: the similarity to the message, that to
+the context, and for each selected feature whether the item suits the predicted value. A feature
+weighs ``probability x relevance``; one that does harm downstream (relevance below 0) weighs 0. The
+verdict comes from the item's attributes; without an attribute for the feature, the words of the
+value are compared with the item's.
 
-Every score is the sum of the parts that are given with it; nothing is learnt here, and equal scores
-keep the order of the catalogue. Source: paper 004, sections 3.3 and 4, which name the step and keep
-the way; the weights of terms are TF-IDF (Salton and Buckley, 1988).
+Every score is the sum of its returned parts; nothing is learnt here, and equal scores keep the
+order of the catalogue. Source: paper 004, sections 3.3 and 4, which name the step without a method;
+the weights of terms are TF-IDF (Salton and Buckley, 1988).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,19 +27,19 @@ from labelhub.core.echo.recommending.item_index import (
 )
 from labelhub.core.echo.recommending.items import Item
 
-#: Scores are told to this many places, so that rounding of sums decides no order.
+#: The decimal places of scores, so that rounding errors of sums do not decide the order.
 PLACES = 9
-#: Characters of a message and of what was said before that are read.
+#: The characters of a message and of its context that are read.
 READ = 4_000
-#: Weights of being like the message and like what was said before it, beside the features.
+#: The weights of the similarity to the message and to its context, besides those of the features.
 MESSAGE, CONTEXT = 4.0, 1.0
-#: The verdict where an item suits a value; less this where it contradicts it.
+#: The verdict for an item that suits a value, or negated for one that contradicts it.
 ATTRIBUTE = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meanings:
-    """What a site says of its features' values.
+    """The meanings of a site's feature values.
 
     Args:
         words: by key of a feature, words for each value ("lowest": "cheap, affordable"); a value
@@ -54,11 +54,12 @@ class Meanings:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What one feature said of an item.
+    """The contribution of one feature to an item's score.
 
     Args:
-        key, name, value: of the feature, and what was predicted.
-        part: what it adds to the score.
+        key, name: of the feature.
+        value: the predicted one.
+        part: of the score.
     """
 
     key: str
@@ -69,16 +70,16 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An item with its score and where the score comes from.
+    """An item with its score and the parts of it.
 
     Args:
         item: of the catalogue.
         score: ``from_message + from_context`` and the parts of all reasons; at most 1.
-        from_message: part of being like the message.
-        from_context: part of being like what was said before.
-        shared: words that the message and the item have in common, as they are compared.
-        reasons: the features that said something, the weightiest first.
-        propensity: how likely this item was to be the one, where it was drawn.
+        from_message: part of the similarity to the message.
+        from_context: part of the similarity to the context.
+        shared: stems that the message and the item have in common.
+        reasons: the features with a part, the largest first.
+        propensity: probability of this item, if it was drawn at random; else 1.
     """
 
     item: Item
@@ -102,7 +103,7 @@ def match(
 ) -> list[Match]:
     """At most ``count`` items with a score above 0, the best first; equal ones as catalogued.
 
-    What was said before has its latest last; ``exclude`` has ids of items out of the question.
+    ``context`` has the latest message last; ``exclude`` has ids of items that must not match.
     """
     wanted = terms(message_text[:READ])
     before = terms(" ".join(reversed(context))[:READ])
@@ -155,9 +156,9 @@ def _voice(index: ItemIndex, feature: Selected, meanings: Meanings) -> _Voice:
 
 
 def _words_of(feature: Selected, meanings: Meanings) -> tuple[float, str]:
-    """The words that stand for a predicted value, and -1 where they are what is not wanted.
+    """The sign and words of a predicted value; the sign is -1 if the words are unwanted.
 
-    A bare yes or no is about the feature's name.
+    A bare yes or no refers to the feature's name.
     """
     given = meanings.words.get(feature.key, {}).get(feature.value, "")
     if given:
@@ -184,7 +185,7 @@ def _best(scores: Floats, index: ItemIndex, exclude: Collection[str], count: int
     rounded[[index.places[item_id] for item_id in exclude if item_id in index.places]] = 0.0
     among = np.flatnonzero(rounded > 0)
     if 0 < count < len(among):
-        # All that reach the last place are sorted: a part of equal ones would be left to chance.
+        # Sort all scores that reach the last place, so that ties keep the order of the catalogue.
         bar = np.partition(rounded[among], len(among) - count)[len(among) - count]
         among = among[rounded[among] >= bar]
     order = np.lexsort((among, -rounded[among]))[: max(0, count)]

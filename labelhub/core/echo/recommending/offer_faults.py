@@ -1,8 +1,7 @@
-"""What speaks against showing the words of an offer: form, facts, claims, whose voice it is.
+"""Check the words of an offer before they are shown: form, facts, claims, speaker.
 
-What a model writes is untrusted, and so are the message and the catalogue it was written from. An
-offer says nothing that the item does not say of itself, presses nobody, and hides neither what it
-is nor who speaks.
+The words of a model are untrusted, and so are the message and the catalogue. An offer must add no
+facts to the item's, must not press anybody, and must not hide that it is an offer or who speaks.
 """
 
 import re
@@ -51,7 +50,7 @@ def tables_for(language: str) -> tuple[OfferTable, ...]:
 
 
 def label_of(language: str) -> str:
-    """What an offer is called in that language; never empty."""
+    """The label of offers in that language; never empty."""
     return offer_table(language).label
 
 
@@ -61,12 +60,12 @@ def is_known(language: str) -> bool:
 
 
 def labels() -> frozenset[str]:
-    """What offers are called in all languages."""
+    """The labels of offers in all languages."""
     return frozenset(table.label for table in _tables().values())
 
 
 def plain(text: str) -> str:
-    """The form in which words are looked for: folded, one kind of apostrophe, single blanks."""
+    """``text`` in the form for searches: folded, one kind of apostrophe, single blanks."""
     return _BLANKS.sub(" ", fold(text).translate(_QUOTES))
 
 
@@ -98,7 +97,7 @@ def _phrase(phrase: str) -> str:
     return re.escape(start) + (r"\w*" if phrase.endswith("*") else "")
 
 
-#: Characters of a message that an offer may repeat in one piece.
+#: The most characters of a message that an offer may repeat in one piece.
 LONGEST_QUOTE = 40
 
 Leaks = Callable[[str], bool]
@@ -155,17 +154,17 @@ class OfferFault:
 
 
 def no_leaks(_: str) -> bool:
-    """What is said of every text where nobody looks for personal data."""
+    """Find no personal data in any text, for sites without a check."""
     return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferLimits:
-    """How long an offer may be, and who looks at it.
+    """The limits of an offer.
 
     Args:
-        most_characters: of its words.
-        most_sentences: of its words.
+        most_characters: the longest text.
+        most_sentences: the most sentences.
         leaks: whether words hold personal data.
     """
 
@@ -177,19 +176,19 @@ class OfferLimits:
 def offer_faults(
     text: str, item: Item, *, message_text: str, language: str, limits: OfferLimits
 ) -> tuple[OfferFault, ...]:
-    """What speaks against showing ``text`` as an offer of ``item``; nothing, where it may be shown.
+    """The faults of ``text`` as an offer of ``item``; empty if it may be shown.
 
     Args:
         text: untrusted.
-        item: what is offered; only what it says of itself may be said.
+        item: the offered one, the only source of facts.
         message_text: the author's message.
-        language: of the conversation ("de"); "" where it is not known.
-        limits: of length, and who looks at it.
+        language: of the conversation ("de"); "" if unknown.
+        limits: of length, and the check for personal data.
     """
     if not text.strip():
         return (OfferFault("empty", "There are no words."),)
     if len(text) > limits.most_characters:
-        # Nothing else is looked at: reading what is too long takes too long.
+        # Skip the other checks: they take too long on long texts.
         most = f"at most {limits.most_characters} characters fit"
         return (OfferFault("too_long", f"It has {len(text):,} characters; {most}."),)
     return (
@@ -215,7 +214,7 @@ def _form(text: str, item: Item, limits: OfferLimits) -> Iterator[OfferFault]:
 
 
 def _without_link(text: str, item: Item) -> str:
-    """Without the item's own link, where it stands as a word: "/" is in every other, too."""
+    """``text`` without the item's own link as a word: as a part, "/" is in every link."""
     return " ".join(word for word in text.split() if word.rstrip(".,;!") != item.link)
 
 
@@ -241,7 +240,7 @@ def _is_the_items(match: re.Match[str], item: Item) -> bool:
 
 
 def _value(number: str) -> Decimal | None:
-    """What digits say, with a point or a comma before the cents."""
+    """The number in digits with a point or a comma before the cents."""
     try:
         return Decimal(number.replace(",", "."))
     except InvalidOperation:

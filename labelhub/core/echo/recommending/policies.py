@@ -37,13 +37,13 @@ class OfferRule:
     """A site's limits, for one author.
 
     Args:
-        least_match: score that an item needs.
-        least_topic: how much of its score must come from the conversation's own words, so that an
-            item is not shown because its attributes suit everybody.
+        least_match: the least score of an item.
+        least_topic: the least part of the score from words of the conversation, so that an item is
+            not shown only because its attributes suit everybody.
         every_messages: at most one offer in so many of the author's messages.
-        min_seconds: and so far apart.
-        same_item_messages: the same item again after so many messages at the earliest.
-        exploring: share of the messages left by the caps for which a candidate is drawn.
+        min_seconds: the least time between two offers.
+        same_item_messages: the least number of messages before the same item again.
+        exploring: share of the remaining messages for which a candidate is drawn at random.
 
     Raises:
         InvalidInput: a number is out of its range.
@@ -74,13 +74,12 @@ _RANGES: Mapping[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferHistory:
-    """What one author was offered so far.
+    """The offers to one author so far.
 
     Args:
-        messages_since: messages since the one last offered at, the present one counted; None where
-            there was no offer yet.
+        messages_since: messages since the last offer, including the present one; None without one.
         seconds_since: the time since then.
-        items: messages since an item was last offered, counted alike, by its id.
+        items: id of an item → messages since its last offer, counted alike.
     """
 
     messages_since: int | None = None
@@ -90,14 +89,14 @@ class OfferHistory:
 
 @dataclass(frozen=True, slots=True)
 class OfferDecision:
-    """What to show, if anything.
+    """The decision on an offer.
 
     Args:
-        match: what is offered; None where nothing is.
-        why: the reason, either way.
-        propensity: how likely just this was, given the history and the candidates; for an item
+        match: the offered item; None without an offer.
+        why: the reason for or against.
+        propensity: probability of this decision, given the history and the candidates; for an item
             that its policy drew, given the history alone.
-        item_propensities: how likely each candidate was to be offered, by its item's id.
+        item_propensities: id of a candidate's item → its probability of being offered.
     """
 
     match: Match | None
@@ -107,7 +106,7 @@ class OfferDecision:
 
 
 def resting_items(rule: OfferRule, history: OfferHistory) -> frozenset[str]:
-    """Ids of the items that this author was offered too lately to be offered them again."""
+    """Ids of the items that were offered to this author too recently."""
     return frozenset(
         item for item, since in history.items.items() if since < rule.same_item_messages
     )
@@ -123,20 +122,20 @@ def decide(
 ) -> OfferDecision:
     """Whether to offer one of ``matches`` to the author of the present message.
 
-    An offer is rare, never the same one again and again, never beside what is sensitive, and only
-    where something fits. A small share of messages explores: one of the candidates is drawn,
-    whatever the thresholds are, so that what lies beyond them can be learnt. The decision holds its
-    own propensity, for estimates from the log (Horvitz and Thompson, 1952).
+    Offers are rare, not repeated soon, never shown with sensitive messages, and only shown if an
+    item fits. A small share of messages explores: one of the candidates is drawn regardless of the
+    thresholds, so that rewards beyond them can be learnt. The decision has its propensity, for
+    estimates from the log (Horvitz and Thompson, 1952).
 
     Args:
         rule: the site's limits.
         matches: candidates, the best first, as a policy ranks them.
         history: of this author.
         sensitive: the message was dropped as sensitive.
-        draw: from 0 up to but not including 1; the same one for the same message.
+        draw: in [0, 1); the same for the same message.
 
     Returns:
-        the decision; its reason is the first that forbids, in the order of :class:`Why`.
+        the decision; its reason is the first one against an offer, in the order of :class:`Why`.
 
     Raises:
         InvalidInput: ``draw`` is out of its range.
@@ -150,12 +149,12 @@ def decide(
     if not left:
         return OfferDecision(None, Why.SHOWN_BEFORE if matches else Why.NO_MATCH, 1.0)
     chosen, why = _chosen(rule, left)
-    # One that its policy drew is likely by that draw as well.
+    # Times the probability of the policy's own draw, if it drew the item.
     odds = {match.item.id: rule.exploring / len(left) * match.propensity for match in left}
     if chosen is not None:
         odds[chosen.item.id] += (1.0 - rule.exploring) * chosen.propensity
     if draw < rule.exploring:
-        # The rest of the same draw picks the candidate: given that it is below, it is uniform.
+        # Below the share the draw is uniform again and picks the candidate.
         place = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
         chosen, why = left[place], Why.EXPLORING
     propensity = odds[chosen.item.id] if chosen else 1.0 - rule.exploring
@@ -167,7 +166,7 @@ def _forbidden(rule: OfferRule, history: OfferHistory, *, sensitive: bool) -> Wh
         return Why.SENSITIVE
     if history.messages_since is not None and history.messages_since < rule.every_messages:
         return Why.TOO_FEW_MESSAGES
-    # A clock that was put back tells nothing: a time below 0 is too soon.
+    # After a clock was set back the time may be negative, which is too soon.
     if history.seconds_since is not None and history.seconds_since < rule.min_seconds:
         return Why.TOO_SOON
     return None
@@ -187,17 +186,16 @@ ECHO, KEYWORD, RANDOM, NOTHING = "echo", "keyword", "random", "nothing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferContext:
-    """All that a policy may know of a message; each takes what it needs.
+    """The input of a policy for a message.
 
     Args:
         message_text: what the author wrote, already redacted.
-        context: what was said before it, the latest last.
+        context: the messages before, the latest last.
         selected: the features that go downstream.
         meanings: words for their values.
-        exclude: ids of items that are out of the question.
-        draw: from 0 up to but not including 1, for a policy that draws; another number than the
-            one that is decided by.
-        count: how many matches at most.
+        exclude: ids of items that must not match.
+        draw: in [0, 1), for a policy that draws; independent of that of :func:`decide`.
+        count: the most matches.
 
     Raises:
         InvalidInput: ``draw`` is out of its range.
@@ -221,7 +219,7 @@ Policy: TypeAlias = Callable[[ItemIndex, OfferContext], list[Match]]
 
 
 def echo(index: ItemIndex, moment: OfferContext) -> list[Match]:
-    """By the message and the selected features: :func:`.matching.match`."""
+    """Rank by the message and the selected features: :func:`.matching.match`."""
     return match(
         index,
         moment.message_text,
@@ -234,9 +232,9 @@ def echo(index: ItemIndex, moment: OfferContext) -> list[Match]:
 
 
 def keyword(index: ItemIndex, moment: OfferContext) -> list[Match]:
-    """By how many of the message's words are in an item's title or tags; no features.
+    """Rank by the number of the message's words in an item's title or tags, without features.
 
-    The score is that number; equally good items keep the order of the catalogue.
+    The score is that number; equal items keep the order of the catalogue.
     """
     wanted = tuple(dict.fromkeys(terms(moment.message_text[:READ])))
     counts = index.named(wanted)
@@ -254,7 +252,7 @@ def keyword(index: ItemIndex, moment: OfferContext) -> list[Match]:
 
 
 def random(index: ItemIndex, moment: OfferContext) -> list[Match]:
-    """One item, each as likely as any other; the propensity says how likely."""
+    """Draw one item uniformly; its propensity is the probability."""
     among = [item for item in index.items if item.id not in moment.exclude]
     if not among or moment.count < 1:
         return []
@@ -263,7 +261,7 @@ def random(index: ItemIndex, moment: OfferContext) -> list[Match]:
 
 
 def nothing(_index: ItemIndex, _moment: OfferContext) -> list[Match]:
-    """Never anything: what happens without offers."""
+    """Match no item: the arm without offers."""
     return []
 
 
@@ -278,8 +276,8 @@ POLICIES: Mapping[str, Policy] = {
 def rule_of(name: str, rule: OfferRule) -> OfferRule:
     """``rule`` for a policy: the same caps, and thresholds on its own scale.
 
-    A baseline knows no features and does not explore: keywords need one word in common, and what
-    is drawn needs nothing.
+    A baseline has no features and does not explore: keywords need one common word, random items
+    need nothing.
     """
     if name == ECHO:
         return rule

@@ -1,9 +1,8 @@
-"""Wording an offer so that it fits the conversation, by a model that is checked, or by a template.
+"""Word an offer to fit the conversation, by a model whose text is checked, or by a template.
 
-No I/O: like a debate protocol, :func:`word_offer` yields lists of calls and hears the replies. What
-is shown is always labelled for what it is: the label belongs to an offer as its language does, and
-nothing can be passed to leave it out. Source: paper 004, section 4 ("rewritten to fit naturally
-into the conversation"), which does not say how.
+No I/O: like a debate protocol, :func:`word_offer` yields lists of calls and receives the replies.
+Every offer has its label, which no argument can remove. Source: paper 004, section 4 ("rewritten to
+fit naturally into the conversation"), which does not say how.
 """
 
 import re
@@ -31,9 +30,9 @@ from labelhub.core.schema import Schema, parse_schema
 
 ROLE = "offer"
 MODEL, TEMPLATE = "model", "template"
-#: How often an offer is worded before the template is taken.
+#: How often a model words an offer before the template is used.
 TRIES = 2
-#: Characters of a reply that are read.
+#: The characters of a reply that are read.
 _READ = 6_000
 _PARAMS: Mapping[str, Any] = {"temperature": 0}
 _HEAD = re.compile(r"[ \t#*_>]*offer[*_ \t]*[:：][ \t*_]*(?P<rest>.*)", re.IGNORECASE)
@@ -43,12 +42,12 @@ _QUOTES = ('""', "''", "“”", "„“", "‘’", "«»", "「」")
 
 @dataclass(frozen=True, slots=True)
 class OfferMoment:
-    """The conversation that an offer is to fit.
+    """The conversation around an offer.
 
     Args:
         text: the message, already redacted.
-        language: of the conversation ("en"); "" where it is not known.
-        context: what was said before, (role, text), already redacted and cut.
+        language: of the conversation ("en"); "" if unknown.
+        context: the messages before, (role, text), already redacted and cut.
     """
 
     text: str
@@ -62,8 +61,8 @@ class OfferPlan:
 
     Args:
         prompt: of the role "offer".
-        salt: secret to authors and constant for a site; makes delimiters that cannot be forged.
-        limits: of length, and who looks at what was written.
+        salt: unknown to authors and constant for a site; makes delimiters that cannot be forged.
+        limits: of the words.
     """
 
     prompt: Prompt
@@ -73,12 +72,12 @@ class OfferPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """What is shown of an item: ``label``, ``text``, and a link to it.
+    """An offer as it is shown: ``label``, ``text``, and a link to the item.
 
     Args:
-        item: what is offered; its link is where a click leads.
-        text: plain words, to be shown as text and never as markup.
-        language: of the label; "en" where that of the conversation has none.
+        item: the offered one, with its link.
+        text: plain words, to show as text and never as markup.
+        language: of the label; "en" if that of the conversation has none.
         source: "model" or "template".
     """
 
@@ -89,16 +88,16 @@ class Offer:
 
     @property
     def label(self) -> str:
-        """What it is called, so that nobody takes it for anything else."""
+        """The label, by which people recognise an offer."""
         return label_of(self.language)
 
 
-#: Lists of calls out, lists of replies in; the offer in the end.
+#: Yields lists of calls, receives lists of replies, returns the offer.
 Wording: TypeAlias = Generator[list[Call], list[Reply], Offer]
 
 
 def word_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Wording:
-    """The words with which to offer ``item``; never raises for any reply.
+    """Word an offer of ``item``; never raises for any reply.
 
     Steps of the calls: "offer", "offer/2". A call that fails is not made again.
     """
@@ -116,7 +115,7 @@ def word_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Wording:
             language=moment.language,
             limits=plan.limits,
         )
-        # An answer that was cut off may end where the meaning turns.
+        # A cut-off reply may lack the words that change its meaning.
         if reply.cut_off:
             faults = (*faults, OfferFault("cut_off", "It is not finished."))
         if not faults:
@@ -125,16 +124,15 @@ def word_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Wording:
 
 
 def read_offer(reply_text: str) -> str:
-    """The words of the offer in a reply, on one line and not checked yet; "" where there are none.
+    """The words of the offer in a reply, on one line and not checked yet; "" without any.
 
-    They stand after "Offer:", or are the whole answer. A label that a model wrote is cut off: the
-    label is ours.
+    They follow "Offer:", or are the whole answer. A label of the model is removed.
     """
     text = strip_echo(normalise_line_ends(strip_thinking(reply_text[:_READ])))
     lines = [line.strip() for line in text.split("\n") if not line.lstrip().startswith("```")]
     lines = [line for line in lines if line]
     found = [match["rest"] for line in lines if (match := _HEAD.match(line))]
-    # Two offers, or none among other lines: which one is meant is not guessed.
+    # Do not guess among several offers or several other lines.
     chosen = found or lines
     if len(chosen) != 1:
         return ""
@@ -142,7 +140,7 @@ def read_offer(reply_text: str) -> str:
 
 
 def ready_offer(item: Item, moment: OfferMoment, plan: OfferPlan) -> Offer:
-    """What is shown where no model says it better."""
+    """The offer from the template, without a model."""
     template = offer_table(moment.language).template
     words = template.format(title=item.title, sentence=_first_sentence(item))
     text = _cut(words, plan.limits.most_characters)
@@ -158,7 +156,7 @@ def _call(
     number: int,
 ) -> Call:
     before = "\n".join(f"{role}: {text}" for role, text in moment.context)
-    # What is told of a fault quotes what a model wrote.
+    # The details of faults quote the words of a model.
     details = "\n".join(fault.detail for fault in problems)
     salt, limits = plan.salt, plan.limits
     price = "" if item.price is None else f"Price: {item.price} {item.currency}"

@@ -1,1 +1,1 @@
-"""Replay of real author-labelled text: what Echo's choice of questions wins there (echo.md)."""
+"""Replay of real author-labelled text: what Echo's choice of questions gains (echo.md)."""

@@ -1,4 +1,4 @@
-"""From a file to texts whose labels are known: which fields hold them, and bands of numbers."""
+"""Read labelled texts from a file: fields for text and label, and bands of numbers."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ DELIMITERS = (",", ";", "\t")
 
 
 class Row(NamedTuple):
-    """One row: the line it begins at, its fields, and what makes it unreadable ("" nothing)."""
+    """One row: its first line, its fields, and why it is unreadable ("" if it is readable)."""
 
     line: int
     fields: Mapping[str, Any]
@@ -28,10 +28,10 @@ class Row(NamedTuple):
 
 
 def read_rows(source: bytes) -> Iterator[Row]:
-    """The rows of a file, blank lines left out; which kind it is its first character says.
+    """The rows of a file without blank lines; its first character decides the format.
 
     Raises:
-        InvalidInput: it is too large, not UTF-8, or no such file at all.
+        InvalidInput: it is too large, not UTF-8, or of another format.
     """
     if len(source) > MOST_BYTES:
         raise InvalidInput(f"The file is larger than {MOST_BYTES // 1_000_000} MB.")
@@ -95,22 +95,22 @@ def _csv_rows(text: str) -> Iterator[Row]:
             yield Row(line, dict(zip(names, cells, strict=True)))
 
 
-#: Texts without which there is nothing to tell, and those beyond which a play takes too long.
+#: The fewest texts for a result, and the most for a play in reasonable time.
 LEAST_TEXTS, MOST_TEXTS = 60, 10_000
 MOST_BANDS = 10
-#: Characters of a label.
+#: The most characters of a label.
 MOST_LABEL = 100
-#: Bad lines that are named; the others are counted.
+#: The most bad lines that are named; further ones are counted.
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where a row's text and label are.
+    """The fields of a row's text and label.
 
-    text, label: a field; in JSON also a way down to one, parted by dots: a number is a place of a
-    list, "*" the mean over one. bands: 0 to take labels as they are; of numbers so many bands with
-    about as many texts in each (a value that many have is not parted, so that some hold more).
+    text, label: a field; in JSON also a path with dots: a number is a place in a list, "*" the mean
+    over a list. bands: 0 for labels as they are; else numbers are cut into so many bands of about
+    equal counts (equal numbers stay together, so some bands are larger).
 
     Raises:
         InvalidInput: bands are out of range.
@@ -127,9 +127,9 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Texts and what their authors said: ``labels`` are places in ``values``.
+    """Texts with their authors' labels: ``labels`` are places in ``values``.
 
-    repeated: how many texts were left out because one that reads the same came before.
+    repeated: number of texts left out because of an equal one before.
     """
 
     texts: tuple[str, ...]
@@ -139,18 +139,18 @@ class Labelled:
 
     @property
     def shares(self) -> Mapping[str, float]:
-        """Of each value, how many of the texts have it, 0 to 1."""
+        """The share of texts with each value, 0 to 1."""
         counts = np.bincount(self.labels, minlength=len(self.values))
         shares = (counts / len(self.labels)).tolist()
         return dict(zip(self.values, shares, strict=True))
 
 
 def read_labelled(source: bytes, columns: Columns) -> Labelled:
-    """The labelled texts of a file, see :func:`.rows.read_rows`; of equal texts the first.
+    """The labelled texts of a file, see :func:`read_rows`; of equal texts the first.
 
     Raises:
-        InvalidInput: it is no such file; lines are bad (which ones, and why); there are too few or
-            too many texts, or values.
+        InvalidInput: the format is wrong; lines are bad (the message names them); there are too few
+            or too many texts, or values.
     """
     given: dict[str, tuple[str, str | float]] = {}
     faults, count = [], 0
@@ -196,7 +196,7 @@ def _read(row: Row, columns: Columns) -> tuple[str, str | float]:
 
 
 def _look_up(fields: Mapping[str, Any], path: str) -> Any:
-    """The field itself, or what is at the end of the way."""
+    """The value of the field, or at the end of the path."""
     if path in fields:
         return fields[path]
     return _follow_path(fields, path.split("."), path)
@@ -241,7 +241,7 @@ def _name(given: Any, path: str) -> str:
 
 
 def _make_bands(labels: Sequence[Any], bands: int) -> tuple[Sequence[str], tuple[str, ...]]:
-    """Bands of about equal size, in their order: equal numbers are in one, by their middle rank."""
+    """Bands of about equal size, in order; equal numbers share a band, by their middle rank."""
     numbers = np.array(labels)
     levels, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     middles = (np.cumsum(counts) - counts / 2) / len(numbers)
@@ -263,5 +263,5 @@ def _check(values: Sequence[str]) -> None:
     if len(values) > MOST_VALUES:
         raise InvalidInput(
             f"There are {len(values):,} different labels and at most {MOST_VALUES} can be learnt; "
-            "numbers may be told in bands (--bands)."
+            "numbers can be cut into bands (--bands)."
         )

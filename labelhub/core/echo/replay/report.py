@@ -1,8 +1,8 @@
-"""Replays of labelled texts, and over orders how right each arm ends and what choosing wins.
+"""Replays of labelled texts, with accuracy and gain of each arm over random orders.
 
-Arms are compared within an order, where the same texts are held out; intervals are of the mean over
-orders, by Student's t. Orders share their texts: an interval says what the chance of the order
-does, not how other texts would fare.
+Arms are compared within an order, with the same held-out texts; intervals are of the mean over
+orders, by Student's t. Orders share their texts, so an interval covers the randomness of the order,
+not of the texts.
 """
 
 import math
@@ -27,15 +27,15 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
 
-#: How the texts to ask about are chosen: by Echo, by chance, or where the two likeliest values are
-#: nearest to each other (margin sampling, Scheffer et al. 2001).
+#: The arms choose texts to ask about by Echo, at random, or by the smallest margin between the two
+#: likeliest values (margin sampling, Scheffer et al. 2001).
 ECHO, RANDOM, MARGIN = "echo", "random", "margin"
 ARMS = (ECHO, RANDOM, MARGIN)
-#: Texts that lie open to be asked about together.
+#: The texts of a window, from which questions are chosen together.
 WINDOW = 12
-#: One text of so many is held out.
+#: One in so many texts is held out.
 HELD_OUT = 5
-#: Points of a curve, at most.
+#: The most points of a curve.
 POINTS = 20
 FEATURE = "replayed"
 _LEAST = 1e-6
@@ -59,14 +59,13 @@ class Order:
 
 @dataclass(slots=True)
 class ReplayTrace:
-    """What an arm did on one order.
+    """The trace of an arm on one order.
 
-    The curve's points, (points,): asked: questions put so far; held_out: accuracy on the texts that
-    are held out; log_loss: there, in nats. Of the streamed texts, (streamed,), in their order:
-    right: whether the prediction before any answer to it was right; put: whether it was asked.
-    bins: of the σ of all streamed texts, see :mod:`..calibration`.
-    commonest: accuracy on the held-out texts of naming the value that is commonest among the
-    streamed ones.
+    The curve's points, (points,): asked: questions so far; held_out: accuracy on the held-out
+    texts; log_loss: on the same, in nats. Of the streamed texts, (streamed,), in order: right:
+    whether the prediction before any answer was right; put: whether the text was asked about.
+    bins: of the σ of all streamed texts, see :func:`~.uncertainty.bin_doubts`. commonest: accuracy
+    on the held-out texts of the commonest value of the streamed ones.
     """
 
     asked: Ints
@@ -80,7 +79,7 @@ class ReplayTrace:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedPrediction:
-    """What was predicted of one text: what it is doubted by, and how much."""
+    """The prediction for one text, with its signs and σ."""
 
     prediction: Prediction
     signs: Floats
@@ -88,7 +87,7 @@ class ReplayedPrediction:
 
 
 class Replayed:
-    """What an arm has learnt, and the texts it learns from."""
+    """An arm: its state, and the texts that it learns from."""
 
     def __init__(self, data: Labelled, arm: str, draws: np.random.Generator) -> None:
         self.data, self.arm, self.draws = data, arm, draws
@@ -97,7 +96,7 @@ class Replayed:
         self.state.index(FEATURE)
 
     def predict(self, text: int) -> ReplayedPrediction:
-        """What is expected of a text, and how likely that is wrong."""
+        """The prediction for a text, with the probability that it is wrong."""
         model = self.state.model(FEATURE)
         prediction = predict(model, self.vectors[text], self.data.values)
         signs = signs_of(self.state, FEATURE, prediction)
@@ -106,7 +105,7 @@ class Replayed:
         )
 
     def choose(self, predicted: Sequence[ReplayedPrediction], most: int) -> Ints:
-        """Places in a window of the texts to ask about."""
+        """The places in a window of the texts to ask about, (at most ``most``,)."""
         if self.arm == RANDOM:
             return self.draws.choice(len(predicted), most, replace=False)
         if self.arm == MARGIN:
@@ -140,14 +139,14 @@ class Replayed:
 
 
 def split_texts(data: Labelled, order: Order) -> tuple[Ints, Ints]:
-    """The texts that are held out, and the streamed ones in their order; the same for every arm."""
+    """The held-out texts, and the streamed ones in order; the same for every arm."""
     drawn = np.random.default_rng([order.seed, 1]).permutation(len(data.texts))
     held = len(drawn) // HELD_OUT
     return drawn[:held], drawn[held:]
 
 
 def play(data: Labelled, order: Order, arm: str) -> ReplayTrace:
-    """Let an arm go through one order of the texts."""
+    """Run an arm through one order of the texts."""
     held, streamed = split_texts(data, order)
     learner = Replayed(data, arm, np.random.default_rng([order.seed, 2]))
     count = len(streamed)
@@ -172,7 +171,7 @@ def play(data: Labelled, order: Order, arm: str) -> ReplayTrace:
 
 
 def _windows(count: int) -> Iterator[tuple[int, int, bool]]:
-    """Where each window begins and ends, and whether the curve has a point at its end."""
+    """The start and end of each window, and whether the curve has a point at its end."""
     ends = [*range(WINDOW, count, WINDOW), count]
     points = set(np.linspace(0, len(ends) - 1, POINTS).astype(int).tolist())
     for number, end in enumerate(ends):
@@ -197,21 +196,21 @@ def _test_held_out(learner: Replayed, held: Ints) -> tuple[float, float]:
 Traces: TypeAlias = Mapping[str, Sequence[ReplayTrace]]
 
 OVER = "orders"
-#: What a comparison comes to: its interval is above nothing, below it, holds it; or there is none.
+#: The findings of a comparison: its interval is above 0, below it, contains it, or is missing.
 AHEAD, BEHIND, LEVEL, UNTOLD = "ahead", "behind", "level", "untold"
 
 
 def figures(traces: Traces) -> dict[str, Any]:
     """All figures; ``traces`` by arm, of the same orders in the same order.
 
-    accuracy, log_loss: by arm, on the held-out texts at the end. unasked: by arm, accuracy of what
-    was predicted before any answer, on those texts of the second half of the stream that were never
-    asked about: which these are differs by arm. area: by arm, mean height of the curve of
-    ``accuracy``. gain, area_gain: Echo's accuracy and area less each other arm's. commonest: of
-    naming the commonest value. over_commonest: Echo's accuracy less that. learnt: mean height of
+    accuracy, log_loss: by arm, on the held-out texts at the end. unasked: by arm, accuracy of the
+    first predictions, on the texts of the second half of the stream without a question, which
+    differ by arm. area: by arm, mean height of the curve of
+    ``accuracy``. gain, area_gain: Echo's accuracy and area less each other arm's. commonest: of the
+    commonest value. over_commonest: Echo's accuracy less that. learnt: mean height of
     the last quarter of Echo's curve less that of the first. ece: by arm, of σ on all streamed
     texts, by order; few texts alone make it larger. ece_pooled: by arm, of all orders together.
-    findings: what the comparisons come to, as words for programs.
+    findings: results of the comparisons, as codes.
     """
     echo, others = traces[ECHO], [name for name in traces if name != ECHO]
     found = {
@@ -254,7 +253,7 @@ def curves(traces: Traces) -> list[dict[str, Any]]:
 
 
 def finding_of(figure: Figure) -> str:
-    """Whether a difference is told from nothing."""
+    """Whether a difference is significant: one of the four findings."""
     if figure["low"] is None or figure["high"] is None:
         return UNTOLD
     if figure["low"] > 0:
@@ -283,7 +282,7 @@ def _rise(trace: ReplayTrace) -> float:
 
 
 def _area(trace: ReplayTrace) -> float:
-    """Between its first and its last point, by the trapezoidal rule."""
+    """The mean height between the first and the last point, by the trapezoidal rule."""
     span = trace.asked[-1] - trace.asked[0]
     if not span:
         return _final(trace)
@@ -320,13 +319,13 @@ SHARE = 0.33
 def replay(
     data: Labelled, orders: int = 20, share: float = SHARE, *, report: Report | None = None
 ) -> dict[str, Any]:
-    """Play every arm on the orders 0, 1, …; the figures, the "counts" and "curves".
+    """Run every arm on the orders 0, 1, …; the figures, the "counts" and "curves".
 
     Args:
         data: texts and labels.
-        orders: how many.
-        share: of the streamed texts that are asked about, at most.
-        report: is called now and then with the plays that are done and all plays.
+        orders: their number.
+        share: the most streamed texts with a question, as a share.
+        report: called after each play with the number of finished and of all plays.
 
     Raises:
         InvalidInput: ``orders`` or ``share`` is out of its range.

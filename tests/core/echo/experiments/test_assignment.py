@@ -102,7 +102,7 @@ def test_unusable_windows_are_refused() -> None:
 def test_shares_that_never_come_out_even_are_refused_for_windows_only() -> None:
     odd = (Arm("a", 0.123456, "echo"), Arm("b", 1 - 0.123456, "nothing"))
     assert design(odd, "b").arms == odd
-    with pytest.raises(InvalidInput, match="even"):
+    with pytest.raises(InvalidInput, match="not exact in blocks of up to 100 windows"):
         design(odd, "b", grid(START, 60, 4))
 
 

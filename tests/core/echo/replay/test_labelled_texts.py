@@ -95,7 +95,7 @@ def test_a_file_with_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     many = [{**row, "label": f"label {number}"} for number, row in enumerate(rows(61))]
     assert refused(jsonl(many)) == (
         "There are 61 different labels and at most 60 can be learnt; "
-        "numbers may be told in bands (--bands)."
+        "numbers can be cut into bands (--bands)."
     )
 
 
