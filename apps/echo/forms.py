@@ -17,12 +17,12 @@ _GROUPS = (
     ("Language model", ("llm_features", "example_tokens")),
     ("Searching instructions", ("search_on", "search_calls_per_day")),
 )
-#: Calls of a search at most: where no instruction is in use, and where one is.
+#: Maximum calls of a search: without a current instruction, and with one.
 _FIRST, _AGAIN = most_calls(present=False), most_calls(present=True)
 
 
 class EchoSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
-    """What a manager sets of how Echo asks."""
+    """The settings that decide how Echo asks."""
 
     class Meta:
         model = Echo
@@ -31,53 +31,56 @@ class EchoSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic on
             "search_on", "search_calls_per_day",
         ]  # fmt: skip
         labels = {
-            "k": "Features looked at for a message",
+            "k": "Features selected per message",
             "explore": "Share of surveys that ask at random",
-            "burden": "What a question must be worth",
-            "models_per_message": "Feature models run for one message",
-            "llm_features": "Features it predicts",
-            "example_tokens": "Tokens of authors' answers",
+            "burden": "Minimum value of a question",
+            "models_per_message": "Feature models per message",
+            "llm_features": "Features it predicts per message",
+            "example_tokens": "Tokens of example answers",
             "search_on": "Search for better instructions",
-            "search_calls_per_day": "Calls of searches in a day",
+            "search_calls_per_day": "Search calls per day",
         }
         help_texts = {
-            "k": "1 to 100, the most relevant ones: what is expected of them is passed on, and "
-            "authors are asked about these alone.",
-            "explore": "0 to 1. With none at all, what looks unimportant is never looked at again.",
-            "burden": "0 to 1. The worth, as told below with each question, is what relevance may "
-            "well be (one deviation above what is expected) × doubt × chance of an answer, less "
-            "for features with many answers; 0 asks whenever the site's pauses allow it.",
-            "models_per_message": "1 to 1,000; the most relevant ones. More takes more time.",
-            "llm_features": "0 to 20 for each message that is asked about, the most relevant "
-            "ones; each is a call of the site's model. 0: authors' answers alone.",
-            "example_tokens": "0 to 2,000 in the prompt of each of these calls: the nearest "
-            "messages that authors have answered about. 0 shows none.",
-            "search_on": f"One search takes up to {_FIRST:,} calls of the site's model, and up to "
-            f"{_AGAIN:,} where an instruction is in use; the site's daily budget pays. It is for "
-            f"one feature, which is due with {LEAST_ANSWERS} answers by {LEAST_AUTHORS} authors "
-            f"and again after {NEW_ANSWERS} more.",
-            "search_calls_per_day": "1 to 100,000, counted by UTC. With these used up a search "
-            "rests until tomorrow.",
+            "k": "1 to 100, the most relevant features. Echo passes on its predictions of them, "
+            "and asks authors about no others.",
+            "explore": "0 to 1. At 0, Echo never checks again a feature that seems unimportant.",
+            "burden": "0 to 1. The list of last messages below shows the value of each question: "
+            "relevance (one standard deviation above its mean) × uncertainty × chance of an "
+            "answer, less for features with many answers. At 0, Echo asks whenever the site's "
+            "pauses allow it.",
+            "models_per_message": "1 to 1,000, for the most relevant features. More take more "
+            "time.",
+            "llm_features": "0 to 20, the most relevant features; each takes a call of the site's "
+            "model. Only for messages that authors are asked about. At 0, Echo predicts from "
+            "authors' answers alone.",
+            "example_tokens": "0 to 2,000 in the prompt of each of these calls, for the most "
+            "similar messages that authors have answered about. At 0, the prompt shows none.",
+            "search_on": f"A search takes up to {_FIRST:,} calls of the site's model, or up to "
+            f"{_AGAIN:,} if an instruction is in use, paid from the site's daily budget. It is "
+            f"for one feature: the first starts after {LEAST_ANSWERS} answers by {LEAST_AUTHORS} "
+            f"authors, the next after {NEW_ANSWERS} more.",
+            "search_calls_per_day": "1 to 100,000; a day starts at midnight UTC. When these are "
+            "used up, the search pauses until the next day.",
         }
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields by what they are about, each group with its heading."""
+        """The fields in groups, each with its heading."""
         return [(words, [self[name] for name in names]) for words, names in _GROUPS]
 
 
 class InstructionForm(forms.Form):
-    """Whose instruction is to be used; nothing: none."""
+    """The search whose instruction to use; empty for no instruction."""
 
     search = forms.IntegerField(min_value=1, max_value=2**62, required=False)
 
 
 class OfferSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
-    """How often, how fitting, and how long a click is waited for."""
+    """How often offers are made, how well they must fit, and how long Echo waits for a click."""
 
     offer_explore = PercentField(
         label="Offered at random, %",
-        help_text="Of the messages for which something fits, so many are offered one of those "
-        "items at random. Without it nobody can tell what other choices would earn.",
+        help_text="For this share of the messages with fitting items, Echo offers one of these "
+        "items at random. Without random offers, the results of other choices cannot be estimated.",
     )
 
     class Meta:
@@ -92,15 +95,15 @@ class OfferSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic o
         labels = {
             "offer_every_messages": "Messages between two offers",
             "offer_min_seconds": "Seconds between two offers",
-            "offer_least_match": "How well an item must fit",
-            "reward_minutes": "Minutes a click is waited for",
+            "offer_least_match": "Minimum score of an item",
+            "reward_minutes": "Minutes to wait for a click",
         }
         help_texts = {
-            "offer_every_messages": "At most one offer in so many messages of an author.",
-            "offer_min_seconds": "And at least so long after the last one.",
-            "offer_least_match": "From 0 (anything) to 1. “Try a text” shows the score that items "
-            "reach; below this one they are not offered.",
-            "reward_minutes": "After so long without one, Echo learns that there was none.",
+            "offer_every_messages": "An author gets at most one offer in this number of messages.",
+            "offer_min_seconds": "An author gets no offer sooner after the last one.",
+            "offer_least_match": "From 0 (any item) to 1. Items with a lower score are not "
+            "offered. “Try a text” shows the scores of items.",
+            "reward_minutes": "After this time without a click, Echo learns that the offer failed.",
         }
 
 
@@ -110,10 +113,10 @@ class CatalogueFileForm(forms.Form):
     file = forms.FileField(
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
         error_messages={"empty": "The file is empty."},
-        help_text="A table with a heading (CSV) or a list of items (JSON), UTF-8.",
+        help_text="A CSV table with a header row, or a JSON list of items, in UTF-8.",
     )
     replace = forms.BooleanField(
-        label="Items that are not in the file are offered no more", required=False
+        label="Stop offering items that are not in the file", required=False
     )
 
 
@@ -124,7 +127,7 @@ class TryForm(forms.Form):
         label="Message",
         max_length=4_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="As an author would write it.",
+        help_text="Write it as an author would.",
     )
 
 
@@ -134,7 +137,7 @@ def _share(policy: str, words: str) -> forms.IntegerField:
 
 
 class ExperimentForm(forms.Form):
-    """An experiment: which arms, in which shares, by what, for how long."""
+    """An experiment: its arms and their shares, how they are assigned, and its planned days."""
 
     name = forms.CharField(max_length=100)
     echo = _share("echo", "Echo, %")
@@ -146,23 +149,23 @@ class ExperimentForm(forms.Form):
         label="Compared with",
         choices=list(ARM_WORDS.items()),
         initial="keyword",
-        help_text="The arm that the others are measured by; one that makes offers.",
+        help_text="The control: the other arms are compared with it. It must make offers.",
     )
     by = forms.ChoiceField(
         label="Assigned",
         choices=[("author", "By author"), ("window", "By time")],
         initial="author",
         widget=forms.RadioSelect,
-        help_text="By author: everybody stays in one arm. By time: the arms take turns, where one "
-        "author's offers bear on another's.",
+        help_text="By author: each author stays in one arm. By time: the arms take turns; choose "
+        "this if one author's offers influence other authors.",
     )
     hours = forms.TypedChoiceField(
-        label="Hours of one turn",
+        label="Hours per turn",
         choices=[(hours, str(hours)) for hours in (1, 2, 4, 6, 12, 24)],
         coerce=int,
         initial=4,
         required=False,
-        help_text="Only by time.",
+        help_text="Only for assignment by time.",
     )
     planned_days = forms.IntegerField(label="Planned days", min_value=1, max_value=365, initial=28)
 
@@ -182,7 +185,7 @@ class ExperimentForm(forms.Form):
         return [self[name] for name in self.SHARES]
 
     def clean(self) -> dict[str, Any]:
-        """The shares amount to all, and the control is one of the arms."""
+        """Check that the shares sum to 100 %, and that the control is an arm that makes offers."""
         data = super().clean() or {}
         shares = {name: data.get(name) or 0 for name in self.SHARES}
         if not set(self.SHARES) & set(self.errors) and sum(shares.values()) != 100:

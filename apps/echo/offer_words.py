@@ -7,17 +7,17 @@ from labelhub.core.echo.experiments.click_through import in_words
 from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.policies import Why
 
-#: Why a decision fell out as it did.
+#: The reasons for decisions.
 WHY_WORDS: Mapping[str, str] = {
-    Why.GOOD_MATCH: "A good match",
+    Why.GOOD_MATCH: "Good match",
     Why.EXPLORING: "At random, to learn from it",
-    Why.SENSITIVE: "A sensitive topic",
+    Why.SENSITIVE: "Sensitive topic",
     Why.TOO_FEW_MESSAGES: "Too few messages since the last offer",
     Why.TOO_SOON: "Too soon after the last offer",
-    Why.NO_MATCH: "Nothing in the catalogue fits",
-    Why.SHOWN_BEFORE: "What fits was offered lately",
-    Why.WEAK_MATCH: "Nothing fits well enough",
-    Why.OFF_TOPIC: "What fits has little to do with the message",
+    Why.NO_MATCH: "No item of the catalogue fits",
+    Why.SHOWN_BEFORE: "The fitting items were offered recently",
+    Why.WEAK_MATCH: "No item fits well enough",
+    Why.OFF_TOPIC: "The fitting items have little to do with the message",
 }
 POLICY_WORDS: Mapping[str, str] = {
     "echo": "Echo",
@@ -27,12 +27,12 @@ POLICY_WORDS: Mapping[str, str] = {
 }
 #: What an arm does.
 POLICY_DOES: Mapping[str, str] = {
-    "echo": "Offers what fits by words and by what Echo expects, where that is enough",
-    "keyword": "Offers the item that has most words in common with the message",
+    "echo": "Offers the item that best fits the words and the predictions, if it fits well enough",
+    "keyword": "Offers the item with the most words in common with the message",
     "random": "Offers any item of the catalogue",
     "nothing": "Offers nothing",
 }
-#: An arm that does what Echo does, to see whether assignment and counting are right.
+#: An arm with the policy of Echo, which tests assignment and counting.
 AGAIN = "echo_again"
 ARM_WORDS: Mapping[str, str] = {**POLICY_WORDS, AGAIN: "Echo once more"}
 #: What an offer asks its author, and the line below it, in the languages of the widget.
@@ -57,7 +57,7 @@ CHOSEN_BY = {
 
 
 def why_words(why: str) -> str:
-    """The reason in words; one that is not known as it is."""
+    """The reason in words; an unknown reason stays as it is."""
     return WHY_WORDS.get(why, why.replace("_", " "))
 
 
@@ -67,27 +67,27 @@ def policy_words(policy: str) -> str:
 
 
 def arm_words(arm: str) -> str:
-    """What an arm is called; one that was named over REST as it was."""
+    """The name of an arm on pages; an arm created over REST keeps its own name."""
     return ARM_WORDS.get(arm, arm)
 
 
 def finding(arm: str, control: str, look: Look | None) -> str:
-    """What may be concluded now, whenever and however often one looks."""
+    """The present conclusion, valid for any number of looks."""
     arm, control = f"“{arm_words(arm)}”", f"“{arm_words(control)}”"
     if look is None or (look.ratio["value"] is None and not look.may_stop):
-        reason = "nothing has happened yet" if look is None else look.ratio["reason"]
-        return f"{arm} against {control}: nothing can be said yet; {reason}."
+        reason = "there are no messages yet" if look is None else look.ratio["reason"]
+        return f"{arm} against {control}: no conclusion yet; {reason}."
     ratio = look.ratio["value"]
     if ratio is None:
-        return f"{arm} differs from {control}: it has clicks, and {control} has none."
+        return f"{arm} differs from {control}, which has no clicks."
     words = f"{in_words(ratio)} as many clicks per message as {control}"
     if look.may_stop:
-        return f"{arm} has {words}. That it differs is proven, also for whoever looks every day."
-    return f"{arm} has {words} so far. That is not proven: it may be chance."
+        return f"{arm} has {words}. The difference is significant, also with daily looks."
+    return f"{arm} has {words} so far. The difference is not significant."
 
 
 def helpful_words(language: str) -> dict[str, str]:
-    """The question whether it helped, and its two answers."""
+    """The question whether the offer helped, and its two answers."""
     return {
         "ask": translated(WAS_IT_HELPFUL, language),
         "yes": translated(YES, language),

@@ -115,7 +115,7 @@ def _offer_experiment(page: Page, site: str) -> str:
     """The page of an experiment with the demo's offers that has just been started."""
     page.goto(f"/p/shop-talk/sites/{site}/offers/experiments/new/")
     page.get_by_label("Name").fill("Does matching pay?")
-    page.get_by_role("button", name="Fix the design").click()
-    page.get_by_role("button", name="Start it").click()
-    page.get_by_role("button", name="End it").wait_for()
+    page.get_by_role("button", name="Save the design").click()
+    page.get_by_role("button", name="Start the experiment").click()
+    page.get_by_role("button", name="End the experiment").wait_for()
     return page.url.removeprefix(page.url.partition("/p/")[0])

@@ -97,7 +97,7 @@ def _step(page: Page, name: str) -> Locator:
 
 
 def _helpful(page: Page) -> Locator:
-    return page.locator("#offers .rates li", has_text="Said to be helpful").locator("> span").last
+    return page.locator("#offers .rates li", has_text="Rated helpful").locator("> span").last
 
 
 def _rewards(page: Page) -> Locator:

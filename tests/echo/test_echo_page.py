@@ -99,11 +99,11 @@ def test_what_was_asked_is_told_with_its_reason(
     assert "not cost too much" in shown
     assert "Asked about" in shown
     assert re.search(r"Asked about .+ %", shown)
-    assert "Expected" in shown
+    assert "Predicted" in shown
     seen = told(viewer, site)
     assert "Asked about" in seen
     assert "not cost too much" not in seen
-    assert "Expected" not in seen
+    assert "Predicted" not in seen
 
 
 def test_hostile_text_stays_text(manager: Client, site: Site) -> None:
@@ -125,7 +125,7 @@ def test_of_two_managers_who_freeze_it_at_once_one_is_told_so(site: Site, echo: 
     for client in (first, other):
         client.post(page(site, "echo/"), {"do": "freeze"})
     assert echo.log.filter(kind="frozen").count() == 1
-    assert "somebody else was faster" in told(other, site)
+    assert "somebody else has done this already" in told(other, site)
     assert is_frozen(echo)
     first.post(page(site, "echo/"), {"do": "thaw"})
     assert not is_frozen(echo)

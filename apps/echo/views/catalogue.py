@@ -1,4 +1,4 @@
-"""What can be offered on a site: its items, from a file, and what would be offered for a text."""
+"""A site's catalogue: its items, their import, and a trial of offers for a text."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from labelhub.core.echo.recommending.matching import Reason
 from labelhub.core.errors import InvalidInput
 
 PAGE_SIZE = 25
-#: A file to begin with; it imports as it is.
+#: A sample file that can be imported.
 SAMPLE = (
     "id,title,text,link,picture,vertical,price,currency,tags,attributes\r\n"
     'tent-2,Two-person tent,"A light tent that is up in five minutes. Dry for three seasons.",'
@@ -47,7 +47,7 @@ SAMPLE = (
 @login_required
 @require_safe
 def site_catalogue(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The items, a page of them; those that are not offered come last."""
+    """A page of the items; items that are not offered come last."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = echo_of(site)
     words = " ".join(request.GET.get("q", "").split())[:60]
@@ -65,8 +65,8 @@ def site_catalogue(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def catalogue_import(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Take in a file: good rows go in, bad rows are told with their column and the reason, and of
-    the good ones what is of no use here."""
+    """Import a file: store the valid rows, and list the faults of invalid ones and the features
+    and columns that have no effect."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     echo = get_echo(site)
     sent = request.method == "POST"
@@ -96,7 +96,7 @@ def catalogue_import(request: SignedInRequest, slug: str, site_id: int) -> HttpR
 @login_required
 @require_safe
 def catalogue_sample(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """A small catalogue to begin with."""
+    """A small sample catalogue."""
     get_site(request.user, slug, site_id, Right.VIEW)
     response = HttpResponse(SAMPLE, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="catalogue-sample.csv"'
@@ -108,12 +108,12 @@ def catalogue_sample(request: SignedInRequest, slug: str, site_id: int) -> HttpR
 def catalogue_item_switch(
     request: SignedInRequest, slug: str, site_id: int, catalogue_item_id: int
 ) -> HttpResponse:
-    """Offer an item no more, or again."""
+    """Stop offering an item, or offer it again."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     item = get_item(get_echo(site), catalogue_item_id)
     wanted = request.POST.get("do", "")
     if wanted not in ("on", "off"):
-        raise InvalidInput("Choose something that the page offers.")
+        raise InvalidInput("Choose an action of this page.")
     set_active(item, active=wanted == "on")
     kept = {name: request.POST[name] for name in ("page", "q", "state") if request.POST.get(name)}
     address = reverse("site_catalogue", args=[slug, site.pk])
@@ -123,7 +123,7 @@ def catalogue_item_switch(
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """What would be offered for a text; nothing is stored."""
+    """Show which offer a text would get; nothing is stored."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     echo = get_echo(site)
     sent = request.method == "POST"
@@ -144,7 +144,7 @@ def catalogue_try(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
 
 
 def _worded(site: Site, tried: OfferPreview) -> dict[str, Any]:
-    """What was expected and what spoke for an item, in the words of its features' values."""
+    """The predictions, and the reasons for each item, in the words of the features' values."""
     known = {definition.key: definition for definition in config_of(site).definitions}
 
     def words(feature: Selected | Reason) -> str:
@@ -160,7 +160,7 @@ def _worded(site: Site, tried: OfferPreview) -> dict[str, Any]:
 
 
 def _imported(echo: Echo, form: CatalogueFileForm) -> dict[str, Any]:
-    """What an import counted and refused; of one that took nothing, only what it refused."""
+    """The counts and faults of an import; only the faults if no row was stored."""
     data = form.cleaned_data["file"].read(MOST_BYTES + 1)
     try:
         return import_catalogue(echo, data, replace=form.cleaned_data["replace"])
@@ -174,5 +174,10 @@ def _imported(echo: Echo, form: CatalogueFileForm) -> dict[str, Any]:
 
 
 def _counts(counts: dict[str, Any]) -> str:
-    words = {"created": "new", "changed": "changed", "unchanged": "as before", "retired": "retired"}
+    words = {
+        "created": "new",
+        "changed": "changed",
+        "unchanged": "unchanged",
+        "retired": "no longer offered",
+    }
     return ", ".join(f"{counts[key]:,} {word}" for key, word in words.items() if counts[key])

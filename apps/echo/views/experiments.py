@@ -1,4 +1,4 @@
-"""Arms against each other: designed before the start, watched, ended, concluded from."""
+"""Experiments with offers: their design, start, results and end."""
 
 import hashlib
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ EXPERIMENT_COLUMNS = (
 @login_required
 @require_safe
 def offer_experiment_list(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """All of them, the newest first; below, what the log says without one."""
+    """All experiments, newest first, and the evaluation of other policies from the log."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = echo_of(site)
     context = offers_page(request, site, echo, "experiments")
@@ -69,7 +69,7 @@ def offer_experiment_list(request: SignedInRequest, slug: str, site_id: int) -> 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def offer_experiment_create(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Design one; it is fixed then, and starts when it is started."""
+    """Design an experiment; the design is fixed when it is saved, and starts later."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     echo = get_echo(site)
     form = ExperimentForm(request.POST if request.method == "POST" else None)
@@ -87,7 +87,7 @@ def offer_experiment_create(request: SignedInRequest, slug: str, site_id: int) -
 def offer_experiment_detail(
     request: SignedInRequest, slug: str, site_id: int, offer_experiment_id: int
 ) -> HttpResponse:
-    """How it was fixed, and what it shows so far."""
+    """The design, and the results so far."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = get_echo(site)
     experiment = get_experiment(site, offer_experiment_id)
@@ -105,7 +105,7 @@ def offer_experiment_detail(
 def offer_experiment_parts(
     request: SignedInRequest, slug: str, site_id: int, offer_experiment_id: int
 ) -> HttpResponse:
-    """What moves of it alone; nothing (204) to who has seen it as it is."""
+    """The parts that change; no content (204) if nothing changed since the client's mark."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     experiment = get_experiment(site, offer_experiment_id)
     design = _design(experiment)
@@ -122,18 +122,18 @@ def offer_experiment_parts(
 def offer_experiment_change(
     request: SignedInRequest, slug: str, site_id: int, offer_experiment_id: int
 ) -> HttpResponse:
-    """Start it, or end it; neither can be undone."""
+    """Start or end an experiment; neither can be undone."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     experiment = get_experiment(site, offer_experiment_id)
     wanted = request.POST.get("do", "")
     if wanted == "start":
         start_experiment(experiment)
-        messages.success(request, "The experiment runs from now on.")
+        messages.success(request, "The experiment is running.")
     elif wanted == "end":
         end_experiment(experiment)
-        messages.success(request, "The experiment has ended; what it has found stays.")
+        messages.success(request, "The experiment has ended; its results stay.")
     else:
-        raise InvalidInput("Choose something that the page offers.")
+        raise InvalidInput("Choose an action of this page.")
     return redirect("offer_experiment_detail", slug, site.pk, experiment.pk)
 
 
@@ -162,8 +162,7 @@ def _created(echo: Echo, form: ExperimentForm) -> Experiment | None:
 
 
 def _design(experiment: Experiment) -> dict[str, Any]:
-    """The design as it was fixed, and how far it is; ``mark`` differs once that or what it shows
-    does."""
+    """The design and its progress; ``mark`` changes with the progress and the results."""
     found = design_of(experiment)
     start, now = experiment.started_at, timezone.now()
     day = (now - start).days + 1 if start else 0
@@ -184,7 +183,7 @@ def _design(experiment: Experiment) -> dict[str, Any]:
 
 
 def _results(experiment: Experiment) -> dict[str, Any]:
-    """What it shows so far."""
+    """The results so far."""
     report = make_report(experiment.echo, experiment)
     findings = [
         (

@@ -1,4 +1,4 @@
-"""A site's page on Echo: what does it ask, what has it learnt, does it pay?"""
+"""A site's Echo pages: what Echo asks, what it has learnt, and its settings."""
 
 import copy
 from typing import Any
@@ -35,7 +35,7 @@ STEPS = ("on", "off", "freeze", "thaw")
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def site_echo(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The page; a POST with ``do`` switches, freezes or thaws."""
+    """Show the page; a POST with ``do`` switches Echo, or freezes or thaws learning."""
     right = Right.MANAGE if request.method == "POST" else Right.VIEW
     site = get_site(request.user, slug, site_id, right)
     if request.method == "POST":
@@ -51,7 +51,7 @@ def site_echo(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse
 @require_safe
 @never_cache
 def site_echo_parts(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """What moves alone; nothing (204) to who has seen it as it is."""
+    """The parts that change; no content (204) if nothing changed since the client's mark."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = echo_of(site)
     if echo is None or request.headers.get("X-Seen") == mark_of(echo):
@@ -63,15 +63,15 @@ def site_echo_parts(request: SignedInRequest, slug: str, site_id: int) -> HttpRe
 @login_required
 @require_POST
 def site_echo_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """How many features, how much at random, what a question must be worth."""
+    """Save Echo's settings."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     echo = get_echo(site)
-    # A copy: the form fills its instance before it knows whether all is well.
+    # A copy: the form changes its instance before it is valid.
     form = EchoSettingsForm(request.POST, instance=copy.copy(echo))
     if not form.is_valid():
         return _page(request, site, settings=form)
     update_echo(echo, **form.cleaned_data)
-    messages.success(request, "The settings are saved; they hold from the next message on.")
+    messages.success(request, "The settings are saved and apply from the next message on.")
     return redirect("site_echo", slug, site.pk)
 
 
@@ -81,7 +81,7 @@ def site_echo_settings(request: SignedInRequest, slug: str, site_id: int) -> Htt
 def site_echo_feature(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
-    """One feature; what authors wrote is for managers."""
+    """One feature; only managers see authors' texts."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     return render(request, "echo/feature.html", _about(request, get_echo(site), feature_key))
 
@@ -92,7 +92,7 @@ def site_echo_feature(
 def site_echo_feature_parts(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
-    """What moves of it alone; nothing (204) to who has seen it as it is."""
+    """The parts that change; no content (204) if nothing changed since the client's mark."""
     echo = get_echo(get_site(request.user, slug, site_id, Right.VIEW))
     if request.headers.get("X-Seen") == mark_of(echo):
         return HttpResponse(status=204)
@@ -104,14 +104,14 @@ def site_echo_feature_parts(
 def site_echo_instruction(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
-    """Put the instruction of a ``search`` back; without one, take out what is in use."""
+    """Use the instruction of a ``search``; without one, remove the current instruction."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     form = InstructionForm(request.POST)
     if not form.is_valid():
-        raise InvalidInput("search: must be the number of a search, or nothing.")
+        raise InvalidInput("search: must be the number of a search, or empty.")
     try:
         used = set_instruction(site, feature_key, form.cleaned_data["search"])
-        messages.success(request, _IN_USE if used else _TAKEN_OUT)
+        messages.success(request, _IN_USE if used else _REMOVED)
     except Conflict as error:
         messages.warning(request, error.message)
     return redirect("site_echo_feature", slug, site.pk, feature_key)
@@ -130,7 +130,7 @@ def _page(
 
 
 def _about(request: SignedInRequest, echo: Echo, key: str) -> dict[str, Any]:
-    """What the page of a feature shows."""
+    """The context of a feature's page."""
     feature = ranked_feature(echo, key)
     if feature is None:
         raise NotFound("This site has no such feature.")
@@ -140,22 +140,22 @@ def _about(request: SignedInRequest, echo: Echo, key: str) -> dict[str, Any]:
 
 
 def _done(site: Site, step: str) -> str:
-    """Do what was asked; what to say of it."""
+    """Take the step, and return the message about it."""
     if step not in STEPS:
         raise InvalidInput(f"do: must be one of {', '.join(STEPS)}.")
     if step in ("on", "off"):
         switch_echo(site, on=step == "on")
         return _SWITCHED[step]
     if not freeze(get_echo(site), on=step == "freeze"):
-        raise Conflict("It is so already; somebody else was faster.")
+        raise Conflict("Nothing changed: somebody else has done this already.")
     return _SWITCHED[step]
 
 
-_IN_USE = "The instruction is in use from the next message on."
-_TAKEN_OUT = "The language model goes by the definition alone from the next message on."
+_IN_USE = "The instruction applies from the next message on."
+_REMOVED = "From the next message on, the language model uses the definition alone."
 _SWITCHED = {
-    "on": "Echo is on: it chooses what is asked from the next message on.",
-    "off": "Echo is off within seconds; the site asks as before. What it has learnt stays.",
-    "freeze": "Frozen: what happens is logged and not learnt.",
-    "thaw": "It learns again. What happened while it was frozen is not learnt afterwards.",
+    "on": "Echo is on. It chooses questions from the next message on.",
+    "off": "Echo is off within seconds; the site asks as before. Nothing learnt is lost.",
+    "freeze": "Learning is frozen: Echo logs events and does not learn from them.",
+    "thaw": "Echo learns again. It does not learn from events that happened while it was frozen.",
 }

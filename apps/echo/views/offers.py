@@ -1,4 +1,4 @@
-"""What is offered on a site, and what becomes of it."""
+"""A site's offers and their results."""
 
 import hashlib
 from typing import Any
@@ -36,7 +36,7 @@ _WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
 @login_required
 @require_safe
 def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The funnel, click-through, why nothing was offered, and the last offers."""
+    """The funnel, click-through, reasons for no offer, and the last offers."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo, days = echo_of(site), _days(request)
     context = offers_page(request, site, echo, "offers")
@@ -54,7 +54,7 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
 @login_required
 @require_safe
 def site_offers_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The moving part alone; nothing (204) to who has seen it as it is."""
+    """The part that changes; no content (204) if the client has its present state."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo, days = get_echo(site), _days(request)
     counts = _counts(echo, days)
@@ -67,16 +67,16 @@ def site_offers_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpR
 @login_required
 @require_POST
 def site_offers_switch(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Offers on or off: off is off at once, also for those that wait to be shown."""
+    """Switch offers on or off; off stops waiting offers at once too."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     wanted = request.POST.get("do", "")
     if wanted not in ("on", "off"):
-        raise InvalidInput("Choose something that the page offers.")
+        raise InvalidInput("Choose an action of this page.")
     echo = get_echo(site)
     if wanted == "on" and not echo.on:
         raise Conflict("Echo is off at this site; switch it on first.")
     update_echo(echo, offers_on=wanted == "on")
-    message = "Offers are made from now on." if wanted == "on" else "Nothing is offered any more."
+    message = "Offers are on." if wanted == "on" else "Offers are off."
     messages.success(request, message)
     return redirect("site_offers", slug, site.pk)
 
@@ -84,13 +84,13 @@ def site_offers_switch(request: SignedInRequest, slug: str, site_id: int) -> Htt
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def site_offers_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """How often, and how well something must fit."""
+    """How often offers are made, and how well an item must fit."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     echo = get_echo(site)
     sent = request.POST if request.method == "POST" else None
     form = OfferSettingsForm(sent, instance=echo)
     if request.method == "POST" and form.is_valid() and _saved(site, form):
-        messages.success(request, "The settings are saved; the next offer goes by them.")
+        messages.success(request, "The settings are saved and apply from the next message on.")
         return redirect("site_offers", slug, site.pk)
     context = offers_page(request, site, echo, "offers") | {"form": form}
     status = 422 if form.errors else 200
@@ -99,7 +99,7 @@ def site_offers_settings(request: SignedInRequest, slug: str, site_id: int) -> H
 
 def _saved(site: Site, form: OfferSettingsForm) -> bool:
     try:
-        # Read anew: the form has written what was typed into its own.
+        # Read Echo again: the form has already changed its own instance.
         update_echo(get_echo(site), **form.cleaned_data)
     except LabelhubError as error:
         show_refusal(form, error)
@@ -108,7 +108,7 @@ def _saved(site: Site, form: OfferSettingsForm) -> bool:
 
 
 def _counts(echo: Echo, days: int) -> dict[str, Any]:
-    """The funnel and the last offers; ``state`` differs once any of it does."""
+    """The funnel and the last offers; ``state`` changes with them."""
     funnel, rows = offer_funnel(echo, start_of(days, timezone.now())), last_offers(echo)
     shown = [(r.decision.pk, r.decision.status, r.clicks, r.helpful, r.closed) for r in rows]
     nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
@@ -125,7 +125,7 @@ def _counts(echo: Echo, days: int) -> dict[str, Any]:
 
 
 def _rates(echo: Echo, days: int) -> dict[str, Any]:
-    """Click-through in the same time."""
+    """Click-through in the same period."""
     report = make_report(echo, since=start_of(days, timezone.now()))
     return {"report": report, "arm": report.arms[0]}
 

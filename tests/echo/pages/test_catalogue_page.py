@@ -71,8 +71,8 @@ class TestImporting:
         assert "Imported: 1 new" in shown
         assert "1 row names the feature colour, which this site does not ask about" in shown
         assert "the value “<i>” of budget" in shown
-        assert "Columns that mean nothing here: <b>." in shown
-        assert "left out" not in shown
+        assert "Ignored columns: <b>." in shown
+        assert "were not imported" not in shown
         assert "<i>" not in response.content.decode()
         assert echo.items.filter(ref="new").exists()
 
@@ -92,7 +92,7 @@ class TestTrying:
             ),
             pytest.param(
                 "How do I file a complaint about the noise in my street?",
-                "Nothing would be offered",
+                "This text would get no offer",
                 id="nothing-fits",
             ),
         ],

@@ -38,9 +38,9 @@ def test_members_read_the_figures_and_managers_the_words(echo: Echo, viewer: Cli
     shown = told(viewer, echo.site)
     assert HINT not in shown
     assert "75 %" in shown
-    assert "Managers can read it" in shown
-    assert "Take out" not in shown
-    assert "Put back" not in shown
+    assert "Only managers can read it" in shown
+    assert "Remove" not in shown
+    assert "Restore" not in shown
 
 
 def test_words_of_a_model_stay_words_and_keep_their_lines(echo: Echo, manager: Client) -> None:
@@ -48,17 +48,17 @@ def test_words_of_a_model_stay_words_and_keep_their_lines(echo: Echo, manager: C
     source = manager.get(page(echo.site, FEATURE)).content.decode()
     assert "<script>alert" not in source
     assert "&lt;script&gt;alert(1)&lt;/script&gt;<br>Look at the end." in source
-    assert "By the rules of today it is not used" in source
+    assert "It breaks a current rule and is not used" in source
 
 
 def test_one_is_put_back_and_taken_out(echo: Echo, manager: Client) -> None:
     first, second = search_of(echo), search_of(echo, active=True)
     response = manager.post(page(echo.site, SET), {"search": first.pk}, follow=True)
-    assert "in use from the next message on" in words(response)
+    assert "applies from the next message on" in words(response)
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.active, second.active) == (True, False)
-    assert "goes by the definition alone" in words(manager.post(page(echo.site, SET), follow=True))
+    assert "uses the definition alone" in words(manager.post(page(echo.site, SET), follow=True))
     assert instructions_of(echo) == {}
 
 

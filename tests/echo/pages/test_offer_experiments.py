@@ -71,7 +71,7 @@ def test_a_design_is_fixed_with_its_fingerprint(manager: Client, echo: Echo) -> 
     shown = told(manager, made)
     assert made.fingerprint in shown
     assert "Not started" in shown
-    assert "It has not started" in shown
+    assert "The experiment has not started" in shown
     assert made.started_at is None
 
 
@@ -111,7 +111,7 @@ def test_it_is_started_and_ended_once(manager: Client, echo: Echo) -> None:
     assert change(manager, made, "end").status_code == 409
     assert change(manager, made, "start").status_code == 302
     assert change(manager, made, "start").status_code == 409
-    assert "Runs" in told(manager, made)
+    assert "Running" in told(manager, made)
     assert change(manager, made, "end").status_code == 302
     assert change(manager, made, "end").status_code == 409
     assert change(manager, made, "again").status_code == 422
