@@ -1,4 +1,4 @@
-"""What Echo's pages draw. Positions are 0 to 100; colours come from the stylesheet."""
+"""The charts and table rows of Echo's pages. Positions are 0 to 100; colours come from CSS."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from labelhub.core.echo.experiments.click_through import ArmPart, percent_change
 from labelhub.core.wilson import wilson_bounds
 
 _Z = 1.96
-_METHOD = "Wilson score interval; answers are taken to be independent"
+_METHOD = "Wilson score interval; assumes independent answers"
 
 
 @dataclass(frozen=True, slots=True)
 class RelevanceBar:
-    """A relevance beside the others, 0 to 100 from the left; ``start``: where 0 is."""
+    """The bar of a relevance, in 0 to 100 from the left; ``start``: the position of zero."""
 
     start: str
     left: str
@@ -43,15 +43,15 @@ class FeatureRow:
 
 
 def right_figure(tally: Tally | None) -> dict[str, Any]:
-    """The share of right predictions, as the figure component takes it."""
+    """The share of right predictions, for the figure component."""
     if tally is None:
-        return {"value": None, "reason": "no answer yet"}
+        return {"value": None, "reason": "no answers yet"}
     low, high = wilson_bounds(tally.right, tally.n, _Z)
     return {"value": tally.right, "low": low, "high": high, "n": tally.n, "method": _METHOD}
 
 
 def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
-    """A share of whole numbers, or why there is none."""
+    """A share of counts with its interval, or the reason why there is none."""
     if not n:
         return {"value": None, "reason": reason}
     low, high = wilson_bounds(part / n, n, _Z)
@@ -59,7 +59,7 @@ def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
 
 
 def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
-    """The share of right predictions over the answers; None where there are too few for a line."""
+    """The share of right predictions over the answers; None if there are too few for a line."""
     stretches = merged_tallies(tallies)
     if len(stretches) < 2:
         return None
@@ -68,12 +68,11 @@ def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
     first, last = share_words(stretches[0].right), share_words(stretches[-1].right)
     return Chart(
         key="echo-accuracy",
-        title="Predictions that were right, over the answers",
-        description=f"From {first} at first to {last} of the newest answers, each point with its "
-        "95 % interval.",
+        title="Accuracy by number of answers",
+        description=f"From {first} at first to {last} of the newest answers; 95 % intervals.",
         rows=[
             {
-                "answers until then": tally.upto,
+                "answers so far": tally.upto,
                 "right": tally.right,
                 "low": low,
                 "high": high,
@@ -83,7 +82,7 @@ def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
         ],
         shares=("right", "low", "high"),
         x=Axis(title="answers so far", high=stretches[-1].upto, words=number_tick),
-        y=Axis(title="predicted rightly"),
+        y=Axis(title="accuracy"),
         marks=[
             Line(
                 points=[(x, tally.right) for x, tally in zip(middles, stretches, strict=True)],
@@ -94,7 +93,7 @@ def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
                 Point(
                     x=x,
                     y=tally.right,
-                    words=f"{share_words(tally.right)} of {tally.n:,} answers",
+                    words=f"{share_words(tally.right)} right of {tally.n:,} answers",
                     kind="author",
                 )
                 for x, tally in zip(middles, stretches, strict=True)
@@ -105,7 +104,7 @@ def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
 
 
 def reliability_chart(parts: Sequence[Tally]) -> Chart | None:
-    """What σ said before an answer beside what came; None without answers."""
+    """Calibration: the share of wrong predictions by σ; None without answers."""
     if not parts:
         return None
     found = [
@@ -119,18 +118,18 @@ def reliability_chart(parts: Sequence[Tally]) -> Chart | None:
     ]
     return Chart(
         key="echo-reliability",
-        title="Doubt beside what came",
-        description="For predictions of about the same doubt, the share that was wrong with its "
-        "95 % interval; on the dashed line doubt is what it says.",
+        title="Calibration of the uncertainty",
+        description="For predictions with about the same uncertainty, the share of wrong ones with "
+        "its 95 % interval. The dashed line is perfect calibration.",
         rows=[
-            {"it thought": doubt, "it was wrong": wrong, "low": low, "high": high, "answers": n}
+            {"uncertainty": doubt, "wrong": wrong, "low": low, "high": high, "answers": n}
             for doubt, wrong, (low, high), n in found
         ],
-        shares=("it thought", "it was wrong", "low", "high"),
-        x=Axis(title="doubt said before the answer"),
-        y=Axis(title="were wrong"),
+        shares=("uncertainty", "wrong", "low", "high"),
+        x=Axis(title="uncertainty before the answer"),
+        y=Axis(title="share of wrong predictions"),
         marks=[
-            Rule(name="as wrong as it thought"),
+            Rule(name="calibrated"),
             *(
                 Point(
                     x=doubt,
@@ -147,7 +146,7 @@ def reliability_chart(parts: Sequence[Tally]) -> Chart | None:
 
 
 def feature_rows(features: Sequence[FeatureHistory]) -> list[FeatureRow]:
-    """The features of one page of the table, their relevance to one scale."""
+    """The features of one page of the table, their relevance on a common scale."""
     scale = Axis(
         low=min([0.0, *(feature.low for feature in features)]),
         high=max([0.05, *(feature.high for feature in features)]),
@@ -170,7 +169,7 @@ def _bar(feature: FeatureHistory, scale: Axis) -> RelevanceBar:
 
 
 def _spark(tallies: Sequence[Tally]) -> tuple[str, str]:
-    """The points of a small curve and its words; empty where two would be too few answers."""
+    """The points of a sparkline and its description; empty if there are too few answers."""
     stretches = merged_tallies(tallies, FEW_POINTS)
     if len(stretches) < 2:
         return "", ""
@@ -183,14 +182,14 @@ def _spark(tallies: Sequence[Tally]) -> tuple[str, str]:
     return " ".join(places), words
 
 
-#: Ratios beyond these are drawn at the edge.
+#: Ratios beyond this are drawn at the edge.
 WIDEST = 16.0
 SMALLEST_BAR = 0.6
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep:
-    """One bar of the funnel: of what it is a share, and how many."""
+    """One bar of the funnel: its name, description, count and width."""
 
     name: str
     words: str
@@ -200,7 +199,7 @@ class FunnelStep:
 
 @dataclass(frozen=True, slots=True)
 class ImpressionTable:
-    """Parts of the impressions: a row for each, a cell for each arm."""
+    """A breakdown of the impressions: a row per part, a cell per arm."""
 
     key: str
     title: str
@@ -211,11 +210,11 @@ class ImpressionTable:
 
 
 def offer_steps(found: OfferFunnel) -> list[FunnelStep]:
-    """From a message to a click."""
+    """The steps of the funnel, from messages to clicks."""
     steps = (
         ("Messages", "that could have had an offer", found.eligible),
-        ("An item was chosen", "it fitted, and it was time", found.offered),
-        ("Sent", "in their moment", found.sent),
+        ("Item chosen", "it fitted, and an offer was due", found.offered),
+        ("Sent", "in time", found.sent),
         ("Shown", "on the author's screen", found.shown),
         ("Clicked", "once or more", found.clicked),
     )
@@ -226,7 +225,7 @@ def offer_steps(found: OfferFunnel) -> list[FunnelStep]:
 
 
 def ratio_chart(comparisons: Sequence[ArmComparison]) -> Chart | None:
-    """The ratio of each arm to the control, on a logarithmic scale; None without arms."""
+    """The ratio of each arm to the control, on a logarithmic scale; None if there is no arm."""
     if not comparisons:
         return None
     ratios = [comparison.assigned.ratio for comparison in comparisons]
@@ -270,7 +269,7 @@ def ratio_chart(comparisons: Sequence[ArmComparison]) -> Chart | None:
 
 
 def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
-    """The ratio at the end of each day; None before there are two."""
+    """The ratio at the end of each day; None if there are fewer than two."""
     known = [look for look in comparison.looks if ends(look.look.ratio)]
     if len(known) < 2:
         return None
@@ -281,8 +280,8 @@ def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
     return Chart(
         key=f"ratio-{comparison.arm}",
         title=f"{arm} against {control}",
-        description="Ratio by the end of each day, with an interval that holds for any number of "
-        f"looks, {first:%-d %b} to {known[-1].day:%-d %b}.",
+        description="Ratio at the end of each day, with an interval that is valid for any number "
+        f"of looks, {first:%-d %b} to {known[-1].day:%-d %b}.",
         rows=[
             {"day": f"{look.day:%-d %b %Y}", **figure_row(ratio)}
             for look, ratio in zip(known, ratios, strict=True)
@@ -306,7 +305,7 @@ def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
 
 
 def impression_tables(report: OfferReport) -> list[ImpressionTable]:
-    """By day, cumulated, weekday, vertical and time since the first offer, arm beside arm."""
+    """Breakdowns by day, weekday, category and time since the first offer, side by side by arm."""
     days = sorted({day.day for arm in report.arms for day in arm.days})
     alone = [{day.day: day.alone for day in arm.days} for arm in report.arms]
     return [
@@ -314,7 +313,7 @@ def impression_tables(report: OfferReport) -> list[ImpressionTable]:
             "day", "By day", "Day", "", [(f"{d:%-d %b %Y}", _cells(alone, d)) for d in days]
         ),
         ImpressionTable(
-            "cumulated", "Added up, day by day", "Up to", "All impressions until the end of a day.",
+            "cumulated", "Cumulative, by day", "Up to", "All impressions up to the end of a day.",
             [(f"{day:%-d %b %Y}", _cumulated(report, day)) for day in days],
         ),
         ImpressionTable(
@@ -337,7 +336,7 @@ def _cells(found: Sequence[Mapping[Any, ArmPart]], key: Any) -> list[ArmPart | N
 
 
 def _cumulated(report: OfferReport, day: date) -> list[ArmPart | None]:
-    """What was known by the end of that day, also where an arm showed nothing on it."""
+    """The totals at the end of that day, also for arms without impressions on it."""
     found: list[ArmPart | None] = []
     for arm in report.arms:
         until = [day_part.cumulated for day_part in arm.days if day_part.day <= day]
@@ -351,7 +350,7 @@ def _verticals(report: OfferReport) -> ImpressionTable:
     few = sorted({name for arm in report.arms for name, _ in arm.verticals.too_few} - set(names))
     least = report.arms[0].verticals.least
     left = f"Fewer than {least} impressions: {', '.join(map(_vertical, few))}." if few else ""
-    note = f"Only with {least} impressions or more."
+    note = f"Only categories with at least {least} impressions."
     rows = [(_vertical(name), _cells(found, name)) for name in names]
     return ImpressionTable("vertical", "By category", "Category", note, rows, left)
 
@@ -364,23 +363,21 @@ def _exposure(report: OfferReport) -> ImpressionTable:
     found = [arm.exposure for arm in report.arms]
     days = sorted({day for parts in found for day in parts})
     note = (
-        "Whether the new wears off. Who came late cannot have been there long: later days are of "
-        "fewer and other authors, so a fall is not proven to be habit."
+        "Shows whether interest in offers wears off. Recent authors have no later days yet, so "
+        "these include fewer and other authors: a fall does not prove that interest wears off."
     )
     rows = [(f"day {day + 1}", _cells(found, day)) for day in days]
-    return ImpressionTable(
-        "exposure", "By time since the first offer", "Since the first", note, rows
-    )
+    return ImpressionTable("exposure", "By time since the first offer", "Time", note, rows)
 
 
 def _open_ends(figure: Mapping[str, Any]) -> tuple[float, float]:
-    """Both ends of an interval; one that has none reaches to the edge."""
+    """Both ends of an interval; a missing end reaches to the edge."""
     low, high = figure.get("low"), figure.get("high")
     return (1 / WIDEST if low is None else float(low), WIDEST if high is None else float(high))
 
 
 def _ratio_axis(ratios: Sequence[float]) -> Axis:
-    """A logarithmic axis around 1 that holds these ratios, within ``WIDEST``."""
+    """A logarithmic axis around 1 that covers these ratios, within ``WIDEST``."""
     furthest = max((abs(log(min(max(ratio, 1 / WIDEST), WIDEST))) for ratio in ratios), default=0.0)
     end = exp(max(furthest * 1.08, log(2.0)))
     return Axis(low=1 / end, high=end, log=True, ticks=(1 / end, 1.0, end), words=_times)

@@ -1,4 +1,4 @@
-"""Output of the commands that play Echo: progress, figures in words, learning curves as a file."""
+"""Output of the simulation commands: progress, figures in words, learning curves as a file."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from apps.common.charts import Axis, Chart, Line, number_tick
 from apps.common.charts.files import svg_file
 from labelhub.core.errors import InvalidInput
 
-#: What each arm of the simulator is called, in the order of the legend.
+#: Names of the simulator's arms, in the order of the legend.
 ARM_NAMES = {
     "echo": "Echo",
     "random": "asks about any feature",
@@ -19,16 +19,16 @@ ARM_NAMES = {
     "no_learning": "learns nothing",
 }
 _ENDS = ("low", "value", "high")
-#: Of the arms in their order; each has a pattern of its own as well.
+#: Colours of the arms in order; each arm has its own dash pattern too.
 _COLOURS = ("author", "llm", "crowd", "expert", "other")
 
 
 @dataclass(frozen=True, slots=True)
 class CurvesPicture:
-    """What is drawn: one panel per figure, one line per arm.
+    """A picture with one panel per figure and one line per arm.
 
-    arms: what each is called, in the order of the legend. titles: of the panels, by figure.
-    along, along_name: the field along which the curves go, and what it is called.
+    arms: their names, in the order of the legend. titles: of the panels, by figure. along,
+    along_name: the field on the horizontal axis, and its name.
     """
 
     arms: Mapping[str, str]
@@ -40,9 +40,9 @@ class CurvesPicture:
 SIMULATED = CurvesPicture(
     ARM_NAMES,
     {
-        "accuracy": "Right about the features that matter most",
-        "found": "Share of these that are shown",
-        "regret": "Chance of a click lost per message",
+        "accuracy": "Accuracy on the features that matter most",
+        "found": "Share of these features that are shown",
+        "regret": "Lost probability of a click per message",
     },
     "messages",
     "messages",
@@ -51,24 +51,24 @@ SIMULATED = CurvesPicture(
 
 REPLAYED = CurvesPicture(
     {"echo": "Echo", "random": "random asking", "margin": "margin sampling"},
-    {"accuracy": "Right about texts held out", "log_loss": "Log-loss there, nats"},
+    {"accuracy": "Accuracy on held-out texts", "log_loss": "Log-loss on held-out texts, nats"},
     "asked",
-    "answers learnt from",
+    "learnt answers",
 )
 
 
 def draw_curves(points: Sequence[Mapping[str, Any]], picture: CurvesPicture = SIMULATED) -> str:
-    """SVG of the curves with 95 % bands, one panel below the other.
+    """Draw the curves with 95 % bands as SVG, one panel below the other.
 
-    ``points``: rows of {"arm", "figure", "value", "low", "high"} and where along they are, as
-    :func:`labelhub.core.echo.simulator.curves` gives them.
+    ``points``: rows of {"arm", "figure", "value", "low", "high"} and the field ``picture.along``,
+    as :func:`labelhub.core.echo.simulator.curves` returns them.
     """
     return svg_file(*(_panel(figure, picture, points) for figure in picture.titles))
 
 
 def _panel(figure: str, picture: CurvesPicture, points: Sequence[Mapping[str, Any]]) -> Chart:
     shown = [point for point in points if point["figure"] == figure]
-    # Of one world alone there is no interval.
+    # A single world has no interval.
     ends = [point[end] for point in shown for end in _ENDS if point[end] is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     lines = []
@@ -108,7 +108,7 @@ _TELL_EVERY = 10.0
 
 
 def progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
-    """Tells ``say`` how many of how many plays are done: the first after some seconds."""
+    """A callback that reports the progress through ``say``, every ten seconds."""
     begun, last_told = time.monotonic(), 0.0
 
     def tell(done: int, whole: int) -> None:
@@ -117,16 +117,16 @@ def progress(say: Callable[[str], None]) -> Callable[[int, int], None]:
         if done < whole and spent - last_told >= _TELL_EVERY:
             last_told = spent
             left = spent / done * (whole - done)
-            say(f"{done} of {whole} plays done, about {left / 60:.0f} min left")
+            say(f"{done} of {whole} runs done, about {left / 60:.0f} min left")
 
     return tell
 
 
 def curves_file(name: str | None) -> Path | None:
-    """Where the curves go, tried before an hour of playing and not after it.
+    """The path of the curves, checked before a long simulation.
 
     Raises:
-        InvalidInput: it is no .svg file that can be written.
+        InvalidInput: the path is not an .svg file that can be written.
     """
     if name is None:
         return None
@@ -148,7 +148,7 @@ def curves_file(name: str | None) -> Path | None:
 
 
 def figure_words(figure: Mapping[str, Any]) -> str:
-    """A figure with its interval, for people."""
+    """A figure with its interval in words."""
     if figure["value"] is None:
         return f"none ({figure['reason'].replace('_', ' ')})"
     if figure["low"] is None or figure["high"] is None:

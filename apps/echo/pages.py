@@ -1,4 +1,4 @@
-"""What the pages about Echo and about offers show, part by part."""
+"""The context of the pages about Echo and about offers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ from apps.echo.services.prompt_search import LEAST_ANSWERS, NEW_ANSWERS, calls_l
 from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
 from labelhub.core.echo.prompt_search import LEAST_AUTHORS
 
-_NONE = {"value": None, "reason": "nothing was compared"}
+_NONE = {"value": None, "reason": "there was no comparison"}
 _TONES: Mapping[str, tuple[str, str]] = {
     PromptSearch.Status.BETTER: ("ok", "check"),
     PromptSearch.Status.UNCHANGED: ("", "close"),
@@ -58,8 +58,8 @@ _TONES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ShownSearch:
-    """A search that has ended: figures of what was in use when it began and of the best that it
-    tried, by how much they differ, and the tone and icon of its status."""
+    """A search: accuracy of the previous instruction (``before``) and of the best candidate, their
+    difference, and the tone and icon of its status."""
 
     search: PromptSearch
     before: Mapping[str, Any]
@@ -70,13 +70,13 @@ class ShownSearch:
 
 
 def searching_parts(echo: Echo) -> dict[str, Any]:
-    """How the site's searches stand, and why the one under way rests, where it does."""
+    """The state of the site's searches, and why the running one pauses, if it does."""
     now = searches_now(echo)
     return {"searches": now, "resting": _resting(echo) if now.running else ""}
 
 
 def instruction_parts(echo: Echo, feature: str) -> dict[str, Any]:
-    """The part of the page; as many queries for any number of searches."""
+    """The instruction of a feature and its searches; a constant number of queries."""
     about, parts = instruction_about(echo, feature), searching_parts(echo)
     running = parts["searches"].running
     return parts | {
@@ -93,7 +93,7 @@ def instruction_parts(echo: Echo, feature: str) -> dict[str, Any]:
 
 
 def shown_search(search: PromptSearch) -> ShownSearch:
-    """A search with its figures as they were stored when it ended."""
+    """A search with its stored figures."""
     figures = search.found.get("figures", {})
     return ShownSearch(
         search,
@@ -105,17 +105,17 @@ def shown_search(search: PromptSearch) -> ShownSearch:
 
 
 def _resting(echo: Echo) -> str:
-    """Why the search under way makes no calls today; empty where it does."""
+    """Why the running search makes no more calls today; empty if it may make some."""
     if not calls_left(echo):
-        return "The calls of today are used up; it goes on tomorrow (UTC)."
+        return "Today's calls are used up; the search continues tomorrow (UTC)."
     if budget_spent(echo.site):
-        return "The site's budget of today is spent; it goes on tomorrow (UTC)."
+        return "The site's budget for today is spent; the search continues tomorrow (UTC)."
     return ""
 
 
 def _difference(figure: Mapping[str, Any]) -> str:
-    """Points between the two, with the interval and how it was made: its confidence is not that of
-    the other figures."""
+    """The difference in points, with its interval and its method, as its confidence level differs
+    from that of the other figures."""
     value, low, high = (figure.get(name) for name in ("value", "low", "high"))
     if value is None:
         return ""
@@ -129,17 +129,17 @@ def _points(share: float) -> str:
 
 
 PAGE_SIZE = 12
-#: From which difference between doubt and what came on the page says so.
+#: Above this calibration error the page shows a hint.
 _MISLED = 0.1
 PART_NAMES: Mapping[str, str] = {
-    "rate": "how often authors gave each value",
+    "rate": "frequency of each value",
     "head": "the words of the message",
-    "llm": "a language model",
+    "llm": "the language model",
 }
 
 
 def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
-    """All that moves while one watches; as many queries for any number of events and features."""
+    """The parts that change; a constant number of queries for any number of events and features."""
     state, words = selector_of(echo), " ".join(given.get("q", "").split())[:60]
     found = ranked_features(echo, state, words)
     page = requested_page(given, found, PAGE_SIZE)
@@ -152,9 +152,7 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
             "searched": bool(words) or page.paginator.num_pages > 1,
             "rows": feature_rows(histories_of(echo, state, list(page))),
             "results": results,
-            "clicks": share_figure(
-                results.clicked, results.offers, "no offer has had its time yet"
-            ),
+            "clicks": share_figure(results.clicked, results.offers, "no results of offers yet"),
             "most_rewards": MOST_REWARDS,
             "choices": choices_of(echo),
             "echo": echo,
@@ -166,7 +164,7 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[str, Any]:
-    """One feature: its curve and calibration, what is in its model, the last answers."""
+    """One feature: its curve, calibration, model, instruction and last answers."""
     state = selector_of(echo)
     learnt = histories_of(echo, state, [feature])
     model = model_summary(echo, feature.key)
@@ -188,13 +186,13 @@ def feature_parts(echo: Echo, feature: RankedFeature, *, manages: bool) -> dict[
 
 
 def ranked_feature(echo: Echo, key: str) -> RankedFeature | None:
-    """One of the site's features; None where there is no such."""
+    """One of the site's features; None if there is no such feature."""
     found = ranked_features(echo, selector_of(echo), key)
     return next((feature for feature in found if feature.key == key), None)
 
 
 def nothing_yet(site: Site) -> dict[str, Any]:
-    """Where Echo was never on: whether there is anything it could ask about."""
+    """The context of a site where Echo was never on."""
     return {"echo": None, "has_features": site.features.filter(active=True).exists()}
 
 
@@ -215,7 +213,7 @@ def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
 
 
 def plateau(tallies: list[Tally]) -> Plateau:
-    """How many answers are left until the gain flattens."""
+    """The number of answers until the accuracy hardly grows."""
     return answers_left([Stretch(tally.n, tally.wrong) for tally in tallies])
 
 
@@ -229,7 +227,7 @@ _VIEWS = (
 def offers_page(
     request: SignedInRequest, site: Site, echo: Echo | None, view: str
 ) -> dict[str, Any]:
-    """The frame, with the pages beside this one and whether Echo is on."""
+    """The context of a page about offers: tabs, Echo, and whether it is on."""
     place = [site.project.slug, site.pk]
     views = [Tab(reverse(name, args=place), words, key == view) for key, words, name in _VIEWS]
     frame = site_page(request, site, "offers")

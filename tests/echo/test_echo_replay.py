@@ -65,7 +65,7 @@ def test_what_cannot_be_is_refused_in_one_line(
 def test_a_file_that_is_not_there_or_cannot_be_read_is_refused(tmp_path: Path) -> None:
     assert refused("nowhere.jsonl") == "nowhere.jsonl cannot be read: No such file or directory."
     assert refused(str(tmp_path)) == f"{tmp_path} cannot be read: Is a directory."
-    assert refused("a\0b").endswith("cannot be read: no such name.")
+    assert refused("a\0b").endswith("cannot be read: invalid name.")
 
 
 def test_lines_that_are_bad_are_named(easy: str) -> None:

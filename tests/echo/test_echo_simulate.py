@@ -107,7 +107,7 @@ def test_people_are_told_each_figure_with_its_interval(
         r"^Accuracy gained over random asking: -?0\.\d{3} \(.* to .*, n 3\)$", out, re.MULTILINE
     )
     for name in list(ARM_NAMES.values())[1:]:
-        assert f"Regret against one that {name}: " in out
+        assert f"Regret against an arm that {name}: " in out
     assert "Calibration error of the uncertainty: " in out
 
 

@@ -201,7 +201,7 @@ def rebuilt(public_key: str) -> str:
 def test_an_intact_state_stays_the_same(learnt_echo: Echo) -> None:
     before = learnt_digest(learnt_echo)
     printed = rebuilt(learnt_echo.site.public_key)
-    assert printed == "Rebuilt from 30 events.\nThe stored state was the same.\n"
+    assert printed == "Rebuilt from 30 events.\nThe stored state was equal.\n"
     assert learnt_digest(learnt_echo) == before
 
 

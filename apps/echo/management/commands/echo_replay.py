@@ -1,4 +1,4 @@
-"""echo_replay: what Echo's choice of questions wins on real texts whose labels are known."""
+"""echo_replay: compare Echo's choice of questions with others on texts with known labels."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -12,31 +12,31 @@ from labelhub.core.echo.replay.report import AHEAD, BEHIND, LEVEL, SHARE, UNTOLD
 from labelhub.core.errors import InvalidInput
 
 _LEARNT = {
-    AHEAD: "Echo's curve rises: the more answers, the more often it is right.",
-    LEVEL: "Echo's curve is flat: whether more answers help cannot be told from chance.",
-    BEHIND: "Echo's curve falls: the more answers, the less often it is right.",
-    UNTOLD: "One order tells no difference from chance.",
+    AHEAD: "Echo's accuracy rises with the number of answers.",
+    LEVEL: "Echo's accuracy does not change significantly with the number of answers.",
+    BEHIND: "Echo's accuracy falls with the number of answers.",
+    UNTOLD: "One order is not enough to test for significance.",
 }
 _OVER_COMMONEST = {
-    AHEAD: "It ends ahead of naming the commonest label.",
-    LEVEL: "It ends level with naming the commonest label.",
-    BEHIND: "It ends behind naming the commonest label.",
+    AHEAD: "At the end it is better than predicting the most frequent label.",
+    LEVEL: "At the end it does not differ significantly from predicting the most frequent label.",
+    BEHIND: "At the end it is worse than predicting the most frequent label.",
 }
 _CHOICE = {
-    AHEAD: "Echo's choice of questions is ahead of {arm}.",
-    LEVEL: "Echo's choice of questions and {arm} cannot be told apart.",
-    BEHIND: "Echo's choice of questions is behind {arm}.",
+    AHEAD: "Echo's choice of questions is better than {arm}.",
+    LEVEL: "Echo's choice of questions does not differ significantly from {arm}.",
+    BEHIND: "Echo's choice of questions is worse than {arm}.",
 }
 
 
 class Command(LabelhubCommand):
     """``manage.py echo_replay``."""
 
-    help = "Replay texts with known labels: Echo's questions against random and margin sampling."
+    help = "Replay texts with known labels; compare Echo with random asking and margin sampling."
     needs_database = False
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """The file, what in it is a text and a label, and how it is replayed."""
+        """Add the options."""
         parser.add_argument("file", help="JSON lines, or CSV with a header; UTF-8")
         parser.add_argument("--text", default="text", help="field with the text (text)")
         parser.add_argument(
@@ -46,7 +46,7 @@ class Command(LabelhubCommand):
             "is the mean over a list: ratings.*.0",
         )
         parser.add_argument(
-            "--bands", type=int, default=0, help="cut numeric labels into so many bands"
+            "--bands", type=int, default=0, help="number of bands into which numeric labels are cut"
         )
         parser.add_argument("--feature", help="name of the feature (the label's field)")
         parser.add_argument("--orders", type=int, default=20, help="number of random orders (20)")
@@ -56,7 +56,7 @@ class Command(LabelhubCommand):
         parser.add_argument("--curves", help="write the learning curves to this file (.svg)")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Replay, tell the figures and what they come to, draw the curves."""
+        """Replay, print the figures and conclusions, and draw the curves."""
         columns = Columns(options["text"], options["label"], options["bands"])
         target = curves_file(options["curves"])
         data = read_labelled(_content(options["file"]), columns)
@@ -73,14 +73,14 @@ class Command(LabelhubCommand):
         counts = found["counts"]
         self.say(
             f"{feature}: {counts['texts']} texts with {len(found['values'])} labels "
-            f"({counts['repeated']} repeated ones left out). Of {counts['streamed']} "
-            f"{counts['asked']} are asked about, {counts['held_out']} are held out."
+            f"({counts['repeated']} duplicates left out). Of {counts['streamed']} "
+            f"{counts['asked']} are asked about; {counts['held_out']} are held out."
         )
-        self.say("Right about the texts held out, at the end:")
+        self.say("Final accuracy on held-out texts:")
         for arm, figure in found["accuracy"].items():
             self.say(f"  {REPLAYED.arms[arm]}: {figure_words(figure)}")
-        self.say(f"  naming the commonest label: {figure_words(found['commonest'])}")
-        self.say("Mean height of the curve, Echo less another:")
+        self.say(f"  most frequent label: {figure_words(found['commonest'])}")
+        self.say("Difference of the mean over the curve, Echo minus:")
         for arm, figure in found["area_gain"].items():
             self.say(f"  {REPLAYED.arms[arm]}: {figure_words(figure)}")
         self.say(f"Calibration error of the uncertainty: {figure_words(found['ece']['echo'])}, "
@@ -94,12 +94,12 @@ def _content(name: str) -> bytes:
         with Path(name).open("rb") as file:
             return file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "no such name"
+        reason = getattr(error, "strerror", None) or "invalid name"
         raise InvalidInput(f"{name} cannot be read: {reason}.") from None
 
 
 def _found_words(findings: Mapping[str, Any]) -> list[str]:
-    """What the figures come to, in sentences."""
+    """The conclusions in sentences."""
     if findings["learnt"] == UNTOLD:
         return [_LEARNT[UNTOLD]]
     gains = findings["area_gain"].items()

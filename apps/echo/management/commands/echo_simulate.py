@@ -1,4 +1,4 @@
-"""echo_simulate: what Echo reaches in the fixed simulator, against arms that leave a part out."""
+"""echo_simulate: compare Echo in the simulator with arms that lack a part of it."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from apps.echo.learning_curves import ARM_NAMES, curves_file, draw_curves, figur
 from labelhub.core.echo.simulator import SURVEY_EVERY, SURVEY_SIZE, Settings, simulate
 from labelhub.core.errors import InvalidInput
 
-#: Below this many worlds the figures are hardly more than the luck of the draw.
+#: With fewer worlds the figures vary too much.
 FEW_SEEDS = 10
 
 
@@ -20,7 +20,7 @@ class Command(LabelhubCommand):
     needs_database = False
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """The size of the worlds and what happens in them."""
+        """Add the options."""
         parser.add_argument("--features", type=int, default=200, help="number of features (200)")
         parser.add_argument("--k", type=int, default=10, help="number of shown features (10)")
         parser.add_argument("--seeds", type=int, default=20, help="number of worlds (20)")
@@ -28,13 +28,13 @@ class Command(LabelhubCommand):
             "--questions",
             type=int,
             default=16_000,
-            help="questions per world (16000), which set the number of messages",
+            help="questions per world (16000); they determine the number of messages",
         )
         parser.add_argument(
             "--spam", action="store_true", help="a fifth of the authors answer and click at random"
         )
         parser.add_argument(
-            "--drift", action="store_true", help="five relevant features change half-way"
+            "--drift", action="store_true", help="five relevant features change halfway"
         )
         parser.add_argument(
             "--per-author", action="store_true", help="authors differ in what they write"
@@ -42,7 +42,7 @@ class Command(LabelhubCommand):
         parser.add_argument("--curves", help="write the learning curves to this file (.svg)")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Simulate, tell the figures, draw the curves."""
+        """Simulate, print the figures and draw the curves."""
         questions = options["questions"]
         least, most = 80, 800_000
         if not least <= questions <= most:
@@ -66,17 +66,17 @@ class Command(LabelhubCommand):
         return {**found, "settings": {**asked, "seeds": options["seeds"]}, "curves": points}
 
     def _tell(self, found: Mapping[str, Any], seeds: int) -> None:
-        share = "Share of its questions with which Echo gets as accurate as random asking ends"
-        reached = "none: in half of these worlds or more Echo never got as accurate"
+        share = "Share of its questions until Echo reaches the final accuracy of random asking"
+        reached = "none: Echo never reached it in at least half of the worlds"
         if found["question_share"]["value"] is not None:
             reached = figure_words(found["question_share"])
         self.say(f"{share}: {reached}")
         self.say(f"Accuracy gained over random asking: {figure_words(found['accuracy_gain'])}")
         for name, figure in found["regret_ratio"].items():
-            self.say(f"Regret against one that {ARM_NAMES[name]}: {figure_words(figure)}")
+            self.say(f"Regret against an arm that {ARM_NAMES[name]}: {figure_words(figure)}")
         self.say(f"Calibration error of the uncertainty: {figure_words(found['ece'])}")
         if seeds < FEW_SEEDS:
             self.say(
-                f"So few worlds ({seeds}) tell next to nothing: luck differs from world to world. "
-                f"Play {FEW_SEEDS} or more before you conclude anything."
+                f"{seeds} worlds are too few for conclusions, as worlds differ a lot. "
+                f"Use at least {FEW_SEEDS}."
             )

@@ -1,4 +1,4 @@
-"""``rebuild_echo PUBLIC_KEY``: what a site's Echo has learnt, made anew from its log."""
+"""``rebuild_echo PUBLIC_KEY``: rebuild the state of a site's Echo from its log."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,10 @@ from apps.echo.services.learning import rebuild_state
 class Command(LabelhubCommand):
     """``manage.py rebuild_echo``."""
 
-    help = "Rebuild the state of a site's Echo from its log; says whether it was equal."
+    help = "Rebuild the state of a site's Echo from its log, and report whether it was equal."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """Which site."""
+        """Add the site's key."""
         parser.add_argument("public_key", help="The site's key, from its snippet.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
@@ -25,5 +25,5 @@ class Command(LabelhubCommand):
         echo = get_echo(find_site(options["public_key"]))
         same = rebuild_state(echo)
         self.say(f"Rebuilt from {echo.learnt:,} event{'' if echo.learnt == 1 else 's'}.")
-        self.say("The stored state was the same." if same else "The stored state was different.")
+        self.say("The stored state was equal." if same else "The stored state was different.")
         return {"learnt": echo.learnt, "same": same}
