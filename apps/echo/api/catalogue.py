@@ -1,4 +1,4 @@
-"""REST for a site's managers: what can be offered."""
+"""REST for a site's managers: the catalogue of items."""
 
 from typing import Any, ClassVar
 
@@ -38,7 +38,7 @@ _ITEMS = OpenApiExample(
 
 
 class CatalogueQuerySerializer(serializers.Serializer[Any]):
-    """What to look for in a catalogue."""
+    """Filters of a catalogue."""
 
     q = serializers.CharField(
         required=False, default="", max_length=LONGEST["title"], allow_blank=True,
@@ -48,7 +48,7 @@ class CatalogueQuerySerializer(serializers.Serializer[Any]):
 
 
 class CatalogueItemSerializer(serializers.ModelSerializer[CatalogueItem]):
-    """An item; ``definition`` is what was imported."""
+    """An item; ``definition`` has its imported fields."""
 
     id = serializers.CharField(source="ref", read_only=True)
     definition = serializers.DictField(read_only=True)
@@ -61,13 +61,13 @@ class CatalogueItemSerializer(serializers.ModelSerializer[CatalogueItem]):
 
 
 class CatalogueImportQuerySerializer(serializers.Serializer[Any]):
-    """How to take a catalogue in."""
+    """Options of a catalogue import."""
 
     replace = serializers.BooleanField(
-        required=False, default=False, help_text="Items that are not in it are offered no more."
+        required=False, default=False, help_text="Stop offering items that are not in it."
     )
     strict = serializers.BooleanField(
-        required=False, default=False, help_text="With a fault in any row nothing is changed."
+        required=False, default=False, help_text="If any row has a fault, import nothing."
     )
 
 
@@ -78,39 +78,40 @@ class CatalogueFileSerializer(serializers.Serializer[Any]):
 
 
 class RowFaultSerializer(serializers.Serializer[Any]):
-    """Why a row was not taken."""
+    """Why a row was not imported."""
 
-    row = serializers.IntegerField(help_text="As a spreadsheet counts; of JSON from 1.")
+    row = serializers.IntegerField(help_text="Row number as in a spreadsheet; in JSON, from 1.")
     field = serializers.CharField(allow_blank=True)
     message = serializers.CharField()
 
 
 class UnusedAttributeSerializer(serializers.Serializer[Any]):
-    """What rows say of a feature, and is of no use as long as the site does not have it."""
+    """A feature or value of some rows that the site does not have, so that it has no effect."""
 
     feature = serializers.CharField()
     value = serializers.CharField(
-        allow_blank=True, help_text="That the feature does not have; empty: there is no such one."
+        allow_blank=True,
+        help_text="Not among the feature's values; empty if the feature is unknown.",
     )
-    rows = serializers.IntegerField(help_text="How many of those that went in.")
+    rows = serializers.IntegerField(help_text="Number of imported rows with it.")
     message = serializers.CharField()
 
 
 class CatalogueImportedSerializer(serializers.Serializer[Any]):
-    """What became of the rows."""
+    """The result of a catalogue import."""
 
     created = serializers.IntegerField()
     changed = serializers.IntegerField()
     unchanged = serializers.IntegerField()
-    retired = serializers.IntegerField(help_text="Offered no more.")
+    retired = serializers.IntegerField(help_text="Items no longer offered.")
     errors = RowFaultSerializer(  # type: ignore[assignment]  # as imports of items name it
-        many=True, help_text="At most 100 of them."
+        many=True, help_text="At most 100."
     )
     unused = UnusedAttributeSerializer(
-        many=True, help_text="The commonest first, at most 100; the rows went in."
+        many=True, help_text="Most frequent first, at most 100; these rows were imported."
     )
     ignored = serializers.ListField(
-        child=serializers.CharField(), help_text="Columns that mean nothing here."
+        child=serializers.CharField(), help_text="Columns that LabelHub does not use."
     )
 
 
@@ -122,7 +123,7 @@ class CatalogueTableParser(TableParser):
 
 
 class CatalogueJsonParser(CatalogueTableParser):
-    """A JSON list of items, likewise as bytes."""
+    """A JSON list of items, as bytes."""
 
     media_type = "application/json"
 
@@ -137,7 +138,7 @@ class CatalogueViewSet(SiteViewSet):
     def list(self, request: Request, **_: str) -> Response:
         """List the catalogue.
 
-        In the order in which items came, also those that are offered no more.
+        In import order, with items that are no longer offered.
         """
         asked = self.read_query(CatalogueQuerySerializer)
         return self.list_page(items_of(self.site, asked["q"], active=asked["active"]))
@@ -153,8 +154,8 @@ class CatalogueViewSet(SiteViewSet):
         responses={
             200: CatalogueImportedSerializer,
             422: OpenApiResponse(
-                description="No row can be used, or `strict` and a row has a fault; `errors` names "
-                "row and field, and nothing is changed."
+                description="No row is valid, or with `strict` a row has a fault; `errors` has the "
+                "row and field. Nothing is imported."
             ),
         },
         examples=[_ITEMS],
@@ -162,9 +163,9 @@ class CatalogueViewSet(SiteViewSet):
     def create(self, request: Request, **_: str) -> Response:
         """Import a catalogue.
 
-        A CSV table or a JSON list as the body, or a file (multipart, field ``file``). What has a
-        known ``id`` takes its place; good rows go in, bad ones are told, and so is what they say of
-        features that the site does not have.
+        Send a CSV table or a JSON list as the body, or a file (multipart, field ``file``). An item
+        with a known ``id`` replaces the old one. Valid rows are imported; the response lists the
+        faults of invalid rows, and features that the site does not have.
         """
         options = self.read_query(CatalogueImportQuerySerializer)
         made = import_catalogue(ensure_echo(self.site), _table(request), **options)
@@ -177,17 +178,14 @@ class CatalogueItemViewSet(SiteViewSet):
     serializer_class = CatalogueItemSerializer
 
     def retrieve(self, request: Request, ref: str, **_: str) -> Response:
-        """Show a catalogue item.
-
-        As it was imported.
-        """
+        """Show a catalogue item."""
         return Response(self.get_serializer(get_item_by_ref(self.site, ref)).data)
 
     @extend_schema(request=CatalogueItemSerializer)
     def partial_update(self, request: Request, ref: str, **_: str) -> Response:
-        """Offer a catalogue item, or no more.
+        """Offer a catalogue item, or stop offering it.
 
-        Only ``active`` changes here; everything else by importing the item again.
+        Only ``active`` can change here. Import the item again to change its other fields.
         """
         active = self.read_body(CatalogueItemSerializer)["active"]
         item = get_item_by_ref(self.site, ref)
@@ -201,6 +199,6 @@ def _table(request: Request) -> bytes:
         return bytes(data[TABLE])
     upload = data.get("file")
     if upload is None or not hasattr(upload, "read"):
-        raise InvalidInput.at("file", "Nothing was sent; post a table, a JSON list or a file.")
+        raise InvalidInput.at("file", "Send a table, a JSON list or a file.")
     CatalogueTableParser.check_size(upload.size)
     return bytes(upload.read())

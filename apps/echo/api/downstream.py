@@ -1,7 +1,7 @@
 """REST for a site's own servers: features for its own downstream task, rewards, and offers.
 
-A message comes in by the one way there is for messages; what Echo makes of it is told, and what
-became of that is told back.
+The server posts a message as to any site, gets Echo's selection of features for it, and reports
+the result.
 """
 
 from typing import Any
@@ -53,54 +53,55 @@ _REWARD = OpenApiExample(
 
 
 class SelectedFeatureSerializer(serializers.Serializer[Any]):
-    """One of the k features that go downstream, as it is expected of the message."""
+    """A selected feature with its predicted value."""
 
     key = serializers.CharField()
     name = serializers.CharField()
-    value = serializers.CharField(help_text="One of the feature's values, or a word.")
-    probability = serializers.FloatField(help_text="How likely the value is right.")
+    value = serializers.CharField(help_text="One of the feature's values, or free text.")
+    probability = serializers.FloatField(help_text="Probability that the value is right.")
     relevance = serializers.FloatField(
-        help_text="What being right about it adds to the log-odds of success, as expected."
+        help_text="Expected gain in the log-odds of success from a right value."
     )
 
 
 class SelectionSerializer(serializers.Serializer[Any]):
-    """What Echo made of one message."""
+    """Echo's selection of features for one message."""
 
-    id = serializers.UUIDField(help_text="Rewards name it.")
+    id = serializers.UUIDField(help_text="Used to send rewards.")
     number = serializers.IntegerField(
-        help_text="The newest event that was learnt from by then: which state chose."
+        help_text="The newest event that Echo had learnt from at that time."
     )
     at = serializers.DateTimeField()
-    features = SelectedFeatureSerializer(many=True, help_text="The most relevant first.")
+    features = SelectedFeatureSerializer(many=True, help_text="Most relevant first.")
 
 
 class SelectionPostedSerializer(PostedSerializer):
-    """What became of the message so far; ``selection`` is null while the models are asked
-    (``message.status`` is ``received``), and of what was dropped before any feature was looked
-    at."""
+    """The state of the message. ``selection`` is null while models are called
+    (``message.status`` is ``received``), and if the message was dropped before Echo saw it."""
 
     selection = SelectionSerializer(allow_null=True)
 
 
 class MessageQuerySerializer(serializers.Serializer[Any]):
-    """Which message; without ``author`` the one that had the id within the last day."""
+    """Which message; without ``author``, the one with this id within the last day."""
 
-    id = serializers.CharField(max_length=LONGEST_REF, help_text="As you or the page gave it.")
-    author = SubjectField(required=False, default="", help_text="Your id for them.")
+    id = serializers.CharField(
+        max_length=LONGEST_REF, help_text="The id that your server or page gave it."
+    )
+    author = SubjectField(required=False, default="", help_text="Your id for the author.")
 
 
 class ToldRewardSerializer(serializers.Serializer[Any]):
-    """What became of a selection at your task."""
+    """The result of your task with a selection."""
 
     id = serializers.CharField(
-        max_length=200, help_text="Yours; the same again for a selection is the same reward."
+        max_length=200, help_text="Your id; a repeated id counts once per selection."
     )
-    value = FiniteField(min_value=0, max_value=1, help_text="0 (of no use) to 1.")
+    value = FiniteField(min_value=0, max_value=1, help_text="0 (no use) to 1.")
 
 
 class OfferHelpfulSerializer(serializers.Serializer[Any]):
-    """The question whether it helped, and its two answers, in the offer's language."""
+    """The question whether the offer helped, and its two answers, in the offer's language."""
 
     ask = serializers.CharField()
     yes = serializers.CharField()
@@ -114,7 +115,7 @@ class OfferSerializer(serializers.Serializer[Any]):
     re = serializers.CharField(allow_blank=True, help_text="Id of the message.")
     conv = serializers.CharField(allow_blank=True)
     label = serializers.CharField(  # type: ignore[assignment]  # the name in the widget's frame
-        help_text="Says that it is a recommendation; show it."
+        help_text="Marks it as a recommendation; show it."
     )
     title = serializers.CharField()
     text = serializers.CharField(allow_blank=True)
@@ -125,39 +126,34 @@ class OfferSerializer(serializers.Serializer[Any]):
     dir = serializers.ChoiceField(choices=["ltr", "rtl"])
     helpful = OfferHelpfulSerializer()
     why = serializers.CharField()
-    expires = serializers.IntegerField(help_text="Milliseconds since 1970.")
+    expires = serializers.IntegerField(help_text="In milliseconds since 1970.")
 
 
 class WaitingOfferSerializer(serializers.Serializer[Any]):
-    """The offer that waits."""
+    """The waiting offer, or null."""
 
     offer = OfferSerializer(allow_null=True)
 
 
 class OfferEventSerializer(serializers.Serializer[Any]):
-    """What became of an offer."""
+    """An event of an offer."""
 
-    author = SubjectField(help_text="Your id for them.")
+    author = SubjectField(help_text="Your id for the author.")
     id = serializers.CharField(
-        max_length=LONGEST_REF, help_text="Yours; the same again is the same."
+        max_length=LONGEST_REF, help_text="Your id of the event; a repeated id counts once."
     )
     what = serializers.ChoiceField(choices=["shown", "click", "helpful", "unhelpful", "close"])
 
 
 class OfferStateSerializer(serializers.Serializer[Any]):
-    """Where an offer stands now."""
+    """The state of an offer."""
 
     oid = serializers.UUIDField()
     status = serializers.ChoiceField(choices=Decision.Status.choices)
 
 
 def selection_told(selection: Selection | None, site: Site) -> dict[str, Any] | None:
-    """A selection as its site's server is told of it.
-
-    Args:
-        selection: None where there is none.
-        site: whose it is; its features' names are told.
-    """
+    """A selection as JSON for its site's server, with the features' names; None for None."""
     if selection is None:
         return None
     known = {definition.key: definition for definition in config_of(site).definitions}
@@ -172,7 +168,7 @@ def selection_told(selection: Selection | None, site: Site) -> dict[str, Any] | 
 
 
 class EchoMessageViewSet(SiteServerViewSet):
-    """Messages in, selections out."""
+    """Messages of a site's server, and their selections."""
 
     @extend_schema(
         parameters=[MessageQuerySerializer],
@@ -181,7 +177,7 @@ class EchoMessageViewSet(SiteServerViewSet):
     def retrieve(self, request: Request, **_: str) -> Response:
         """Show the selection of a message (server key).
 
-        Of a message that was posted, or that the widget sent, by its id.
+        By the id of the message, which your server or the widget sent.
         """
         asked = self.read_query(MessageQuerySerializer)
         author = self.author(asked["author"]) if asked["author"] else None
@@ -192,7 +188,7 @@ class EchoMessageViewSet(SiteServerViewSet):
         operation_id="site_echo_message_post",
         request=PostedMessageSerializer,
         responses={
-            200: OpenApiResponse(SelectionPostedSerializer, "It had arrived before."),
+            200: OpenApiResponse(SelectionPostedSerializer, "The message had arrived before."),
             201: SelectionPostedSerializer,
             **_LIMITED,
         },
@@ -201,8 +197,9 @@ class EchoMessageViewSet(SiteServerViewSet):
     def create(self, request: Request, **_: str) -> Response:
         """Post a message and get its features (server key).
 
-        As ``messages/`` takes it, and asked about where that is due. ``selection`` has the k
-        features that matter most once the models were asked: send ``wait``, or fetch it later.
+        Takes the same body as ``messages/``, and asks the author if a question is due. When the
+        models have answered, ``selection`` has the k most relevant features: send ``wait``, or
+        fetch it later.
         """
         check_switched_on(self.site)
         heard = receive(request)
@@ -211,27 +208,24 @@ class EchoMessageViewSet(SiteServerViewSet):
 
 
 class SelectionViewSet(SiteServerViewSet):
-    """One selection, and what became of it."""
+    """A selection and its rewards."""
 
     lookup_url_kwarg = "selection_uid"
     lookup_value_converter = "uuid"
 
     @extend_schema(responses={200: SelectionSerializer, **_LIMITED})
     def retrieve(self, request: Request, selection_uid: UUID, **_: str) -> Response:
-        """Show a selection (server key).
-
-        As it was when it was made.
-        """
+        """Show a selection (server key)."""
         return Response(selection_told(get_selection(self.site, selection_uid), self.site))
 
     @extend_schema(
         operation_id="site_echo_reward",
         request=ToldRewardSerializer,
         responses={
-            200: OpenApiResponse(ToldRewardSerializer, "It was told before; the first stands."),
+            200: OpenApiResponse(ToldRewardSerializer, "A repeated id; the first reward counts."),
             201: ToldRewardSerializer,
             409: OpenApiResponse(
-                description="The selection is older than seven days, or has had ten rewards."
+                description="The selection is older than seven days, or already has ten rewards."
             ),
             **_LIMITED,
         },
@@ -241,8 +235,8 @@ class SelectionViewSet(SiteServerViewSet):
     def rewards(self, request: Request, selection_uid: UUID, **_: str) -> Response:
         """Reward a selection (server key).
 
-        Teaches which features matter, and nothing else; within seconds, unless learning is
-        frozen. Tell failures too (``0``): from successes alone nothing can be told apart.
+        Teaches Echo within seconds which features matter, unless learning is frozen. Report
+        failures too (``0``): Echo cannot learn from successes alone.
         """
         sent = self.read_body(ToldRewardSerializer)
         selection = get_selection(self.site, selection_uid)
@@ -252,14 +246,14 @@ class SelectionViewSet(SiteServerViewSet):
 
 
 class OfferViewSet(SiteServerViewSet):
-    """The offer for an author."""
+    """The waiting offer of an author."""
 
     @extend_schema(parameters=[WhoSerializer], responses={200: WaitingOfferSerializer, **_LIMITED})
     def retrieve(self, request: Request, **_: str) -> Response:
         """Fetch the offer for an author (server key).
 
-        For sites that show offers themselves: the one that waits, marked as sent; null when
-        there is none. It is about now: show it before it ``expires``, with its label.
+        For sites that show offers themselves. Marks the waiting offer as sent; null if there is
+        none. Show it with its label before it ``expires``.
         """
         author = self.author(self.read_query(WhoSerializer)["author"])
         check_open(author.site, None)
@@ -267,7 +261,7 @@ class OfferViewSet(SiteServerViewSet):
 
 
 class OfferEventViewSet(SiteServerViewSet):
-    """What became of offers."""
+    """Events of offers."""
 
     @extend_schema(
         operation_id="site_echo_offer_event",
@@ -275,10 +269,10 @@ class OfferEventViewSet(SiteServerViewSet):
         responses={200: OfferStateSerializer, **_LIMITED},
     )
     def create(self, request: Request, offer_uid: UUID, **_: str) -> Response:
-        """Tell what became of an offer (server key).
+        """Report an event of an offer (server key).
 
-        ``shown`` when it is on the screen; then every ``click``, whether it was ``helpful`` or
-        ``unhelpful``, and that it was closed. The same ``id`` again changes nothing.
+        Report ``shown`` when it is visible, then every ``click``, the rating ``helpful`` or
+        ``unhelpful``, and ``close``. A repeated ``id`` changes nothing.
         """
         sent = self.read_body(OfferEventSerializer)
         author = self.author(sent["author"])

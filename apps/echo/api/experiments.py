@@ -1,4 +1,4 @@
-"""REST for a site's managers: arms against each other, fixed before the start."""
+"""REST for a site's managers: experiments with offers."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from apps.echo.services.configuration import ensure_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
 from labelhub.core.echo.experiments.assignment import Arm, Window
 
-#: As many as a year has hours.
+#: The hours of a leap year.
 MOST_WINDOWS = 8784
 _AGAINST_NOTHING = OpenApiExample(
     "Echo against nothing",
@@ -34,36 +34,40 @@ _AGAINST_NOTHING = OpenApiExample(
     request_only=True,
 )
 _STATES = {
-    409: OpenApiResponse(description="It is not in the state for that, or another one runs.")
+    409: OpenApiResponse(
+        description="The experiment's state does not allow it, or another one is running."
+    )
 }
 
 
 class OfferArmSerializer(serializers.Serializer[Any]):
-    """One arm."""
+    """An arm of an experiment."""
 
     name = serializers.CharField(max_length=64)
-    share = FiniteField(help_text="Of the authors or windows; the shares sum to 1.")
+    share = FiniteField(help_text="Share of the authors or windows; the shares sum to 1.")
     policy = serializers.CharField(
-        max_length=64, help_text="echo, keyword, random, nothing, or the name of one of yours."
+        max_length=64, help_text="echo, keyword, random, nothing, or a policy of your own."
     )
 
 
 class WindowSerializer(serializers.Serializer[Any]):
-    """A stretch of time: from ``start`` until before ``end``."""
+    """A period from ``start`` up to, but not including, ``end``."""
 
     start = serializers.DateTimeField()
     end = serializers.DateTimeField()
 
 
 class NewOfferExperimentSerializer(serializers.Serializer[Any]):
-    """An experiment as it will be; nothing of it changes later."""
+    """The design of a new experiment; it cannot be changed later."""
 
     name = serializers.CharField(max_length=100)
     arms = OfferArmSerializer(many=True)
-    control = serializers.CharField(max_length=64, help_text="The arm to compare with.")
+    control = serializers.CharField(
+        max_length=64, help_text="The arm that the others are compared with."
+    )
     windows = serializers.ListField(
         child=WindowSerializer(), required=False, default=list, max_length=MOST_WINDOWS,
-        help_text="To assign by time; empty: by author.",
+        help_text="Windows to assign by time; empty to assign by author.",
     )  # fmt: skip
     planned_days = serializers.IntegerField(min_value=1, max_value=365, default=28)
 
@@ -100,7 +104,7 @@ class OfferExperimentSerializer(OfferExperimentRowSerializer):
         read_only_fields = fields
 
     def get_windows(self, experiment: Experiment) -> list[tuple[str, str]]:
-        """Start and end of each; empty where it assigns by author."""
+        """Start and end of each window; empty if arms are assigned by author."""
         return [(start, end) for start, end in experiment.design["windows"]]
 
 
@@ -111,7 +115,7 @@ class ExperimentViewSet(SiteViewSet):
     serializer_class = OfferExperimentSerializer
 
     def experiment(self) -> Experiment:
-        """The one of the address."""
+        """The experiment in the address."""
         return get_experiment(self.site, self.kwargs["echo_experiment_id"])
 
     @extend_schema(
@@ -128,7 +132,7 @@ class ExperimentViewSet(SiteViewSet):
     def create(self, request: Request, **_: Any) -> Response:
         """Design an experiment.
 
-        It does not run yet. Design a new one to change anything.
+        It does not run until you start it. A design cannot be changed; design a new one instead.
         """
         design = self.read_body(NewOfferExperimentSerializer)
         design["arms"] = [Arm(**arm) for arm in design["arms"]]
@@ -139,7 +143,7 @@ class ExperimentViewSet(SiteViewSet):
     def retrieve(self, request: Request, **_: Any) -> Response:
         """Show an experiment.
 
-        As it was designed; how it is assigned stays secret.
+        Shows the design; the key that assigns arms stays secret.
         """
         return Response(self.get_serializer(self.experiment()).data)
 
@@ -148,7 +152,7 @@ class ExperimentViewSet(SiteViewSet):
     def start(self, request: Request, **_: Any) -> Response:
         """Start an experiment.
 
-        From now on authors or windows are in its arms; one experiment runs at a time.
+        From now on it assigns authors or windows to arms. One experiment runs at a time.
         """
         return Response(self.get_serializer(start_experiment(self.experiment())).data)
 
@@ -157,7 +161,7 @@ class ExperimentViewSet(SiteViewSet):
     def end(self, request: Request, **_: Any) -> Response:
         """End an experiment.
 
-        It takes no more messages; what it has found stays.
+        It includes no later messages; its results stay.
         """
         return Response(self.get_serializer(end_experiment(self.experiment())).data)
 
@@ -166,8 +170,8 @@ class ExperimentViewSet(SiteViewSet):
     def report(self, request: Request, **_: Any) -> Response:
         """Report on an experiment.
 
-        Every arm as it was assigned, and against the control: ratio and difference with
-        intervals, and looks day by day that are corrected for looking often.
+        Figures of each arm as assigned, its ratio to and difference from the control with
+        intervals, and daily looks that are corrected for repetition.
         """
         experiment = self.experiment()
         return Response(make_report(experiment.echo, experiment).to_json())

@@ -1,4 +1,4 @@
-"""REST for a site's managers: Echo's settings, and what it learnt, selected and decided."""
+"""REST for a site's managers: Echo's settings, learning, selections and decisions."""
 
 import math
 from typing import Any, ClassVar
@@ -34,13 +34,13 @@ from labelhub.core.errors import InvalidInput
 
 
 class FiniteField(serializers.FloatField):
-    """A number; "nan" is none, though Python reads it as one."""
+    """A finite number; booleans and "nan" are refused."""
 
     def to_internal_value(self, data: Any) -> float:
-        """The number.
+        """Parse the number.
 
         Raises:
-            ValidationError: it is none.
+            ValidationError: it is not a finite number.
         """
         value = float(super().to_internal_value(data))
         if isinstance(data, bool) or not math.isfinite(value):
@@ -62,22 +62,22 @@ class EchoChangeSerializer(serializers.ModelSerializer[Echo]):
 
 
 class EchoSerializer(EchoChangeSerializer):
-    """The settings, and how far it has learnt. ``logged``: the newest event of its log;
-    ``learnt``: the newest that was learnt from."""
+    """The settings and the state of learning. ``logged``: the newest event in the log;
+    ``learnt``: the newest event that Echo has learnt from."""
 
-    frozen = serializers.SerializerMethodField(help_text="What happens is logged, not learnt.")
+    frozen = serializers.SerializerMethodField(help_text="Events are logged, but not learnt from.")
 
     class Meta(EchoChangeSerializer.Meta):
         fields = [*SETTINGS, "frozen", "logged", "learnt"]
         read_only_fields = fields
 
     def get_frozen(self, echo: Echo) -> bool:
-        """Whether it learns nothing now."""
+        """Whether learning is frozen."""
         return is_frozen(echo)
 
 
 class PriorsSerializer(serializers.Serializer[Any]):
-    """How much each feature is expected to help downstream: -1 not, 0 unknown, 1 much."""
+    """How much each feature is expected to help: -1 not at all, 0 unknown, 1 much."""
 
     priors = serializers.DictField(
         child=FiniteField(min_value=-1, max_value=1, allow_null=True), allow_empty=True
@@ -89,35 +89,36 @@ class FeatureSummarySerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField(source="feature.key")
     name = serializers.CharField(source="feature.parsed.name")
-    active = serializers.BooleanField(source="feature.active", help_text="Asked about.")
+    active = serializers.BooleanField(
+        source="feature.active", help_text="Authors are asked about it."
+    )
     prior = serializers.FloatField(source="feature.parsed.prior", allow_null=True)
     relevance = serializers.FloatField(
-        help_text="What being right about it adds to the log-odds of success, as expected."
+        help_text="Expected gain in the log-odds of success from a right prediction."
     )
     low = serializers.FloatField(help_text="Lower bound of the 95 % interval of the relevance.")
-    high = serializers.FloatField(help_text="Its upper bound.")
-    matters = serializers.FloatField(help_text="Chance that it adds anything.")
+    high = serializers.FloatField(help_text="Upper bound of that interval.")
+    matters = serializers.FloatField(help_text="Probability that the relevance is positive.")
     uncertainty = serializers.FloatField(
-        allow_null=True, help_text="Mean chance that its latest predictions were wrong."
+        allow_null=True,
+        help_text="Mean predicted probability that its latest predictions are wrong.",
     )
-    answers = serializers.FloatField(
-        help_text="Answers of authors that were learnt from, each as far as it counted."
-    )
+    answers = serializers.FloatField(help_text="Learnt answers of authors, each by its weight.")
     accuracy = serializers.FloatField(
         allow_null=True,
-        help_text="Share of the last forty or so answers that matched what was expected before "
+        help_text="Share of about the last forty answers that matched the prediction before "
         "learning from them.",
     )
 
 
 class SelectionRecordSerializer(serializers.ModelSerializer[Selection]):
-    """What was selected of a message, what of it was asked, and why."""
+    """The features selected for a message, which were asked about, and why."""
 
     id = serializers.UUIDField(source="uid")
     author = serializers.CharField(source="author.pseudonym")
     message = serializers.CharField(source="message.ref", default=None, allow_null=True)
     predicted = serializers.DictField(
-        help_text="By feature: value, probability, sigma, relevance and what they come of."
+        help_text="By feature: value, probability, sigma, relevance and their inputs."
     )
     selected = serializers.ListField(child=serializers.CharField())
     asked = serializers.DictField(
@@ -133,14 +134,16 @@ class SelectionRecordSerializer(serializers.ModelSerializer[Selection]):
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
-    """What was decided about offering something at a message, and why."""
+    """The decision about an offer at a message, and its reasons."""
 
     id = serializers.UUIDField(source="uid")
     author = serializers.CharField(source="author.pseudonym")
     message = serializers.CharField(source="message.ref", default=None, allow_null=True)
     selection = serializers.UUIDField(source="selection.uid", default=None, allow_null=True)
     experiment = serializers.IntegerField(source="experiment_id", allow_null=True)
-    item = serializers.CharField(source="item_ref", allow_blank=True, help_text="Its id, or empty.")
+    item = serializers.CharField(
+        source="item_ref", allow_blank=True, help_text="Id of the item, or empty."
+    )
     propensities = serializers.DictField(child=serializers.FloatField())
     reasons = serializers.ListField(child=serializers.DictField())
 
@@ -155,7 +158,7 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
 
 
 _PRIORS = OpenApiExample(
-    "Two are expected to matter", value={"priors": {"urgency": 1, "budget": 0.5}}
+    "Two features are expected to matter", value={"priors": {"urgency": 1, "budget": 0.5}}
 )
 
 
@@ -167,7 +170,7 @@ class EchoViewSet(SiteViewSet):
     def retrieve(self, request: Request, **_: str) -> Response:
         """Show Echo.
 
-        Settings, and how far it has learnt; of a site that never had it on, what it would be.
+        Settings and the state of learning; the defaults if Echo was never on at this site.
         """
         return self._answer(echo_or_default(self.site))
 
@@ -175,8 +178,8 @@ class EchoViewSet(SiteViewSet):
     def partial_update(self, request: Request, **_: str) -> Response:
         """Change Echo.
 
-        All of what is sent, or nothing. What only can be read is passed over. Switched off, it
-        chooses and offers nothing; what it has learnt stays.
+        Changes all sent settings, or none; ignores read-only fields. Switched off, Echo chooses
+        and offers nothing; nothing learnt is lost.
         """
         sent: Any = request.data
         names = set(sent) if isinstance(sent, dict) else set()
@@ -191,8 +194,7 @@ class EchoViewSet(SiteViewSet):
     def priors_set(self, request: Request, **_: str) -> Response:
         """Set the priors.
 
-        Of features that are left out nothing is expected. What was learnt stays; the log tells
-        what has changed.
+        Features that are left out have no prior. Nothing learnt is lost; changes are logged.
         """
         set_priors(self.site, self.read_body(PriorsSerializer)["priors"])
         features = self.site.features.asked()
@@ -204,7 +206,7 @@ class EchoViewSet(SiteViewSet):
     def freeze(self, request: Request, **_: str) -> Response:
         """Stop learning.
 
-        What happens from now on is logged and never learnt. Doing it again changes nothing.
+        Events from now on are logged, and never learnt from. A repeated call changes nothing.
         """
         return self._frozen(on=True)
 
@@ -213,7 +215,7 @@ class EchoViewSet(SiteViewSet):
     def thaw(self, request: Request, **_: str) -> Response:
         """Resume learning.
 
-        What happens from now on is learnt again. Doing it again changes nothing.
+        Echo learns from events from now on. A repeated call changes nothing.
         """
         return self._frozen(on=False)
 
@@ -222,8 +224,8 @@ class EchoViewSet(SiteViewSet):
     def report(self, request: Request, **_: str) -> Response:
         """Report on offers.
 
-        ``funnel``, from messages to clicks; ``report``: click-through with intervals, by day,
-        weekday, vertical and days since an author's first offer.
+        ``funnel``: counts from messages to clicks. ``report``: click-through with intervals, by
+        day, weekday, vertical and days since an author's first offer.
         """
         echo = echo_or_default(self.site)
         funnel, report = offer_funnel(echo), make_report(echo)
@@ -234,8 +236,8 @@ class EchoViewSet(SiteViewSet):
     def off_policy(self, request: Request, **_: str) -> Response:
         """Evaluate other policies.
 
-        What each would have earned at the same moments, by three estimators with intervals; a
-        warning where the log says too little of it.
+        Estimates the clicks that each policy would have got at the same messages, by three
+        estimators with intervals; with a warning if the log has too little data.
         """
         return Response(evaluate_candidates(echo_or_default(self.site)).to_json())
 
@@ -248,7 +250,7 @@ class EchoViewSet(SiteViewSet):
         return Response(self.get_serializer(echo).data)
 
 
-_OUT = OpenApiExample("Take it out", value={"search": None}, request_only=True)
+_OUT = OpenApiExample("Remove it", value={"search": None}, request_only=True)
 
 
 class SearchQuerySerializer(serializers.Serializer[Any]):
@@ -260,27 +262,27 @@ class SearchQuerySerializer(serializers.Serializer[Any]):
 
 
 class PromptSearchSerializer(serializers.ModelSerializer[PromptSearch]):
-    """A search for a feature's instruction. Figures are null or left out where nothing was
-    compared."""
+    """A search for a feature's instruction. Figures are null or missing if there was no
+    comparison."""
 
     labels = serializers.DictField(
         source="found.labels", default=dict,
-        help_text="Answers shown to the model, answers kept back, and authors of these.",
+        help_text="Answers shown to the model, held-out answers, and authors of the latter.",
     )  # fmt: skip
     figures = serializers.DictField(
         source="found.figures", default=dict,
         help_text="`present`, `best` and `difference`: value, interval, n and method; or the "
-        "reason why there is none.",
+        "reason for no value.",
     )  # fmt: skip
     chance = serializers.FloatField(
         source="found.chance", default=None, allow_null=True,
-        help_text="That the best would lead so by luck alone.",
+        help_text="Probability of such a lead by chance alone (p-value).",
     )  # fmt: skip
     level = serializers.FloatField(
         source="found.level", default=None, allow_null=True,
-        help_text="What that had to be at most.",
+        help_text="Significance level that `chance` must not exceed.",
     )  # fmt: skip
-    most_calls = serializers.SerializerMethodField(help_text="It makes no more calls than these.")
+    most_calls = serializers.SerializerMethodField(help_text="Maximum number of calls.")
     cost_usd = serializers.SerializerMethodField()
 
     class Meta:
@@ -293,26 +295,25 @@ class PromptSearchSerializer(serializers.ModelSerializer[PromptSearch]):
         read_only_fields = fields
 
     def get_most_calls(self, search: PromptSearch) -> int:
-        """By the answers there were when it began; more only where an author's data is deleted
-        meanwhile."""
+        """From the number of answers at the start; a deletion of author data can add calls."""
         return most_calls_of(search)
 
     def get_cost_usd(self, search: PromptSearch) -> float:
-        """What its calls cost; those of unknown price count nothing."""
+        """The cost of its calls; calls of unknown price count as 0."""
         return search.cost_nanousd / 1e9
 
 
 class UseInstructionSerializer(serializers.Serializer[Any]):
-    """Whose instruction is to be used."""
+    """The search whose instruction to use."""
 
     search = serializers.IntegerField(
         min_value=1, max_value=2**62, allow_null=True,
-        help_text="A search of the feature that found one; null: none is used.",
+        help_text="A search of the feature that found an instruction; null for none.",
     )  # fmt: skip
 
 
 class UsedInstructionSerializer(serializers.Serializer[Any]):
-    """What the feature is predicted with from now on."""
+    """The instruction that predictions of the feature use from now on."""
 
     feature = serializers.CharField()
     search = serializers.IntegerField(allow_null=True)
@@ -320,7 +321,7 @@ class UsedInstructionSerializer(serializers.Serializer[Any]):
 
 
 class FeatureViewSet(SiteViewSet):
-    """What Echo has learnt about a site's features, and how it asks for them."""
+    """What Echo has learnt about a site's features, and their instructions."""
 
     lookup_url_kwarg = "feature_key"
     lookup_value_converter = "slug"
@@ -331,7 +332,7 @@ class FeatureViewSet(SiteViewSet):
     def list(self, request: Request, **_: str) -> Response:
         """List what Echo has learnt about each feature.
 
-        In the site's order, also those that are asked about no more.
+        In the site's order, with features that are no longer asked about.
         """
         rows = self.site.features.order_by("-active", "position", "pk")
         known = summaries_of(echo_or_default(self.site), self.paginate_queryset(rows) or [])
@@ -342,15 +343,15 @@ class FeatureViewSet(SiteViewSet):
         request=UseInstructionSerializer,
         responses={
             200: UsedInstructionSerializer,
-            409: OpenApiResponse(description="The search found nothing that may be used."),
+            409: OpenApiResponse(description="The search found no instruction that may be used."),
         },
         examples=[_OUT],
     )
     @action(detail=True, methods=["post"])
     def instruction(self, request: Request, feature_key: str, **_: str) -> Response:
-        """Put an instruction back, or take it out.
+        """Use an instruction of a search, or none.
 
-        It counts from the next message on. What was found stays, and can be put back.
+        It applies from the next message on. Found instructions are kept and can be restored.
         """
         search = self.read_body(UseInstructionSerializer)["search"]
         used = set_instruction(self.site, feature_key, search)
@@ -372,14 +373,14 @@ class SearchViewSet(SiteViewSet):
     def list(self, request: Request, **_: str) -> Response:
         """List searches for instructions.
 
-        Newest first, also the one under way. Instructions were written by a model.
+        Newest first, with the running one. A model wrote the instructions.
         """
         feature = self.read_query(SearchQuerySerializer)["feature"]
         return self.list_page(searches_of(self.site, feature))
 
 
 class SelectionsViewSet(SiteViewSet):
-    """What was selected, what of it was asked, and why."""
+    """Selections: features selected per message, which were asked about, and why."""
 
     read_right = Right.MANAGE
     serializer_class = SelectionRecordSerializer
@@ -394,7 +395,7 @@ class SelectionsViewSet(SiteViewSet):
 
 
 class DecisionsViewSet(SiteViewSet):
-    """What was decided about offers."""
+    """Decisions about offers."""
 
     read_right = Right.MANAGE
     serializer_class = DecisionSerializer
