@@ -6,7 +6,7 @@ class EchoConfig(AppConfig):
     name = "apps.echo"
 
     def ready(self) -> None:
-        """Make Echo known to what asks authors."""
+        """Register Echo with the app that asks authors."""
         from apps.authors.models import Erasure  # noqa: PLC0415 - apps are loaded then
         from apps.authors.services import site_config  # noqa: PLC0415 - the same
         from apps.echo.services.learning import forget_erased_author  # noqa: PLC0415 - the same

@@ -1,6 +1,6 @@
-"""A site's Echo: its settings, its log and what was learnt from that, what it chose and offered.
+"""A site's Echo: its settings, log, learnt state, selections and offers.
 
-The log is the truth; states, models and snapshots are made from it and can be made again.
+The log is the source of truth; states, models and snapshots can be rebuilt from it.
 """
 
 import uuid
@@ -13,7 +13,7 @@ from apps.authors.models import Author, Message, Site
 
 
 class Echo(models.Model):
-    """Echo at one site: whether it runs, its settings, and what it has learnt."""
+    """Echo at one site: its settings and its learnt state."""
 
     site = models.OneToOneField(
         Site, primary_key=True, on_delete=models.CASCADE, related_name="echo"
@@ -97,7 +97,7 @@ class Echo(models.Model):
 
 
 class LogEvent(models.Model):
-    """A line of the log, never changed. It goes with its author; then the state is made anew."""
+    """An event of the log, never changed. Deleting its author deletes it; the state is rebuilt."""
 
     class Kind(models.TextChoices):
         ANSWERED = "answered", "Answered"
@@ -138,9 +138,9 @@ class LogEvent(models.Model):
 
 
 class Scored(models.Model):
-    """A prediction beside the answer that came to it, before anything was learnt from that.
+    """A prediction's loss and uncertainty, as they were before Echo learnt from the answer.
 
-    Nothing is learnt from it; it is narrow, so that a page can count them all.
+    A small table, so that pages can count all rows. Echo does not learn from it.
     """
 
     event = models.OneToOneField(
@@ -165,7 +165,7 @@ class Scored(models.Model):
 
 
 class ModelState(models.Model):
-    """What one feature's answers have taught its model."""
+    """The packed model of one feature."""
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="models")
     feature = models.CharField(max_length=60)
@@ -182,7 +182,7 @@ class ModelState(models.Model):
 
 
 class AuthorTrust(models.Model):
-    """What speaks for an author's answers and clicks; see ``labelhub.core.echo.trust``."""
+    """The trust in an author's answers and clicks; see ``labelhub.core.echo.trust``."""
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="trusts")
     author = models.CharField(max_length=64, help_text="As the log names them.")
@@ -202,8 +202,8 @@ class AuthorTrust(models.Model):
 
 
 class Snapshot(models.Model):
-    """A whole state as it was after an event: learning goes back there when an earlier event is
-    withdrawn or restored."""
+    """The whole state after an event. If an earlier event is withdrawn or restored, learning
+    restarts from an older snapshot."""
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="snapshots")
     number = models.PositiveBigIntegerField()
@@ -221,7 +221,7 @@ class Snapshot(models.Model):
 
 
 class Selection(models.Model):
-    """What the selector made of one message: the k features, what was asked of them, and why."""
+    """The selection for one message: the k features, which were asked about, and why."""
 
     uid = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="selections")
@@ -251,7 +251,7 @@ class Selection(models.Model):
 
 
 class CatalogueItem(models.Model):
-    """Something that can be offered."""
+    """An item that can be offered."""
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="items")
     ref = models.CharField(max_length=100, help_text="The site's own name for it.")
@@ -268,7 +268,7 @@ class CatalogueItem(models.Model):
 
 
 class Experiment(models.Model):
-    """Arms against each other: fixed before the start, and shown to have been by a fingerprint."""
+    """An experiment: its design is fixed before the start, which the fingerprint proves."""
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="experiments")
     name = models.CharField(max_length=100)
@@ -295,9 +295,10 @@ class Experiment(models.Model):
 
 
 class Decision(models.Model):
-    """What was decided about one message: an offer, or none, and why.
+    """The decision about one message: an offer or none, and why.
 
-    Every message that could have had an offer has one, in every arm: who was assigned counts.
+    Every message that could have had an offer has a decision, in every arm, as all assigned
+    authors count.
     """
 
     class Status(models.TextChoices):
@@ -362,8 +363,8 @@ class Decision(models.Model):
 
 
 class OfferEvent(models.Model):
-    """What became of an offer, as the author's page told it. Every click counts; the same one,
-    told again, is the same."""
+    """An event of an offer, reported by the author's page. Every click counts; an event that is
+    reported twice counts once."""
 
     class Kind(models.TextChoices):
         SHOWN = "shown", "Shown"
@@ -390,7 +391,7 @@ class OfferEvent(models.Model):
 
 
 class PromptSearch(models.Model):
-    """One search for one feature's instruction. What it found is in use while ``active``."""
+    """A search for one feature's instruction, which is in use while ``active``."""
 
     class Status(models.TextChoices):
         RUNNING = "running", "Under way"
@@ -435,8 +436,8 @@ class PromptSearch(models.Model):
 
 
 class SearchReply(models.Model):
-    """What a model said in a search that is under way: it is asked for nothing twice. Gone with
-    the search's end."""
+    """A model's reply in a running search, stored so that no call is repeated. Deleted when the
+    search ends."""
 
     search = models.ForeignKey(PromptSearch, on_delete=models.CASCADE, related_name="replies")
     key = models.CharField(max_length=64, help_text="Of what was asked, and of whom.")

@@ -1,8 +1,7 @@
-"""States as they are stored: the selector, each model and the trust in each author in a row of its
-own, snapshots whole.
+"""Stored states: the selector, and one row per feature's model and per author's trust.
 
-Learning and looking read and write the parts that they need: of a thousand features and a hundred
-thousand authors one message concerns a few.
+Learning and selecting read and write only the parts that they need, as one message concerns few of
+a thousand features and a hundred thousand authors. Snapshots hold whole states.
 """
 
 import json
@@ -28,7 +27,7 @@ _TRUST = AuthorBelief._fields
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What of a state one is concerned with; None: all of it."""
+    """The needed parts of a state; None for all of them."""
 
     features: Collection[str] | None = None
     authors: Collection[str] | None = None
@@ -38,10 +37,10 @@ WHOLE = Parts()
 
 
 def stored_state(echo: Echo, parts: Parts = WHOLE) -> EchoState:
-    """What has been learnt: the selector, and those models and trusts.
+    """The stored state: the selector, and the models and trusts of ``parts``.
 
     Raises:
-        InvalidInput: it was written by another version, or is damaged.
+        InvalidInput: another version has written it, or it is damaged.
     """
     state = unpack_selector(bytes(echo.state)) if echo.state else EchoState()
     models, trusts = echo.models.all(), echo.trusts.all()
@@ -55,8 +54,8 @@ def stored_state(echo: Echo, parts: Parts = WHOLE) -> EchoState:
 
 
 def newer_state(echo: Echo, known: EchoState, learnt: int) -> EchoState:
-    """What has been learnt, without trusts; models are taken from what was ``known`` when it had
-    learnt so far in the same era, unless they have learnt since."""
+    """The stored state without trusts. Reads only the models that changed after event ``learnt``;
+    the others come from ``known``, a state of the same era at that event."""
     state = unpack_selector(bytes(echo.state)) if echo.state else EchoState()
     fresh = echo.models.filter(learnt__gt=learnt)
     news = {row.feature: unpack_model(bytes(row.packed)) for row in fresh}
@@ -65,13 +64,13 @@ def newer_state(echo: Echo, known: EchoState, learnt: int) -> EchoState:
 
 
 def doubted_authors(echo: Echo) -> frozenset[str]:
-    """Those whose answers teach nothing, as the log names them."""
+    """Ids, as in the log, of authors whose answers teach nothing."""
     rows = echo.trusts.filter(answers__lt=LEAST)
     return frozenset(rows.values_list("author", flat=True))
 
 
 def store_state(echo: Echo, state: EchoState, number: int) -> None:
-    """Write a whole state in place of what is stored; the caller's transaction, and its lease."""
+    """Replace the stored state by a whole one; the caller holds the transaction and the lease."""
     echo.models.exclude(feature__in=state.models).delete()
     echo.trusts.all().delete()
     _write(echo, state, number)
@@ -80,7 +79,7 @@ def store_state(echo: Echo, state: EchoState, number: int) -> None:
 
 
 def store_parts(echo: Echo, state: EchoState, number: int) -> None:
-    """Write the parts that ``state`` holds; the others stay as they are."""
+    """Write the parts in ``state``; other parts stay as they are."""
     _write(echo, state, number)
     _write_selector(echo, state, number)
 
@@ -114,7 +113,7 @@ def _write_selector(echo: Echo, state: EchoState, number: int) -> None:
 
 
 def take_snapshot(echo: Echo, state: EchoState, number: int) -> Snapshot:
-    """Keep the whole state as it is after that event."""
+    """Store the whole state after event ``number``."""
     whole = {
         "selector": b64encode(pack_selector(state)).decode(),
         "models": {
@@ -130,7 +129,7 @@ def take_snapshot(echo: Echo, state: EchoState, number: int) -> Snapshot:
 
 
 def snapshot_state(snapshot: Snapshot) -> EchoState:
-    """The state that a snapshot keeps.
+    """The state in a snapshot.
 
     Raises:
         InvalidInput: it cannot be read.

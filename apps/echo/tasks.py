@@ -1,4 +1,4 @@
-"""Celery's way in, and what the worker's housekeeping does for Echo."""
+"""Celery tasks of Echo, and its part of the worker's housekeeping."""
 
 import time
 from datetime import timedelta
@@ -11,22 +11,22 @@ from apps.echo.services.learning import keep_up
 from apps.echo.services.offer_decisions import decide_about, expire_decisions, messages_due
 from apps.echo.services.prompt_search import begin_searches
 
-#: Seconds between two rounds of learning in a process, and between two looks for searches to begin.
+#: Seconds between rounds of learning in a process, and between checks for searches to begin.
 EVERY, BEGIN_EVERY = 2.0, 60.0
-#: Seconds between two looks whose word counts no more or again, as often as authors are judged; and
-#: between two looks at all that may still be told. Between those only the last hour is looked at.
+#: Seconds between checks for changed trust in authors, and between checks of all events that may
+#: still be logged. Other rounds check the last hour only.
 TRUST_EVERY, ALL_EVERY, LATELY = 15.0, 600.0, timedelta(hours=1)
 _last: dict[str, float] = {}
 
 
 @shared_task(name="echo.decide_about")
 def decide_about_task(message_id: int) -> None:
-    """Decide what to offer at a message."""
+    """Decide about an offer for a message."""
     decide_about(message_id)
 
 
 def keep_offers() -> int:
-    """Send a task for each message that an offer is to be decided about; how many."""
+    """Send a task for each message without a decision about an offer; returns their number."""
     now = timezone.now()
     expire_decisions(now)
     due = messages_due(now)
@@ -36,7 +36,7 @@ def keep_offers() -> int:
 
 
 def keep_echo() -> None:
-    """Begin searches, and learn from what happened since the last round."""
+    """Begin searches, and learn from the events since the last round."""
     if _is_time("begin", BEGIN_EVERY):
         begin_searches()
     if _is_time("learn", EVERY):
@@ -45,7 +45,7 @@ def keep_echo() -> None:
 
 
 def _is_time(what: str, every: float) -> bool:
-    """Whether this process did it long enough ago; it counts as done now."""
+    """Whether ``what`` is due in this process; if so, it counts as done now."""
     now = time.monotonic()
     if what in _last and now - _last[what] < every:
         return False

@@ -100,8 +100,8 @@ def test_what_was_acknowledged_is_learnt_once_through_three_kills(data_folder: P
             for kill in range(1, KILLS + 1):
                 go_on_until(acknowledged, PEOPLE * EACH * kill // (KILLS + 1))
                 served.kill()
-            for person in talks:
-                person.result()
+            for talking in talks:
+                talking.result()
         # Every reward stands in the log once, as it was told; all of it is learnt.
         rows = stack.rows("SELECT data FROM echo_logevent WHERE kind = 'rewarded'")
         logged = sorted(json.loads(data)["value"] for (data,) in rows)

@@ -405,7 +405,7 @@ class TestExperiments:
             start_experiment(made[1])
         end_experiment(made[0])
         start_experiment(made[1])
-        with pytest.raises(Conflict, match="does not run"):
+        with pytest.raises(Conflict, match="is not running"):
             end_experiment(made[0])
 
     def test_a_design_that_was_changed_is_not_started(self, echo: Echo) -> None:
@@ -414,7 +414,7 @@ class TestExperiments:
         )
         made.design["arms"][0]["share"] = 0.9
         made.design["arms"][1]["share"] = 0.1
-        with pytest.raises(Conflict, match="not the one that was fixed"):
+        with pytest.raises(Conflict, match="has changed since it was fixed"):
             start_experiment(made)
 
 

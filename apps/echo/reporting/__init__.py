@@ -1,1 +1,1 @@
-"""From stored decisions and what became of offers to figures (paper 004, section 4)."""
+"""Figures from stored decisions and offer events (paper 004, section 4)."""

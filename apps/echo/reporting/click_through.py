@@ -1,10 +1,10 @@
 """Click-through of a site's offers, or of the arms of an experiment (paper 004, section 4).
 
-In an experiment who was assigned counts, whether or not anything was shown to them and whether or
-not the site believes them (intention to treat): an arm may have made them doubtful. Of a site's
-offers without arms those are left out whom the site does not believe: the paper bans "flagrant
-users" from its analysis (appendix A.1). A look holds what had happened by the end of its day (a
-click counts from when it came), so that a look once taken is not taken back by what comes later.
+In an experiment all assigned authors count, also those who saw no offer and those whom the site
+does not believe (intention to treat), as an arm may have caused that. The report of all offers
+leaves out authors whom the site does not believe: the paper bans "flagrant users" from its analysis
+(appendix A.1). A look covers the events up to the end of its day (a click counts at its own time),
+so that later events do not change earlier looks.
 """
 
 from collections import Counter, defaultdict
@@ -56,14 +56,14 @@ from labelhub.core.echo.experiments.impressions import (
 )
 from labelhub.core.echo.experiments.looks import Look, Plan, look_at
 
-#: What the one arm is called where there is no experiment.
+#: Name of the single arm if there is no experiment.
 ALL = "offers"
-#: Rows that are read from the database at once.
+#: Rows per read from the database.
 AT_ONCE = 2_000
 
 
 class Moment(NamedTuple):
-    """When something happened to a unit."""
+    """The time of an event of a unit."""
 
     unit: str
     time: datetime
@@ -71,17 +71,17 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """All that is counted.
+    """The counted records.
 
     Args:
-        arms: their names, the control last where there is one.
-        units: each author or window that was assigned, with its arm and its eligible messages.
+        arms: their names; the control, if any, is last.
+        units: each assigned author or window, with its arm and number of eligible messages.
         counted: impressions and clicks, as appendix A.1 counts them.
         eligible: each message that could have had an offer.
-        clicks: each click, when it came.
-        displays: offers that were shown; those that impressions merged are among them.
+        clicks: each click with its time.
+        displays: shown offers, before impressions merge some of them.
         doubted: authors whom the site does not believe; counted in an experiment, else left out.
-        undecided: eligible messages for which no decision was reached in time.
+        undecided: eligible messages without a decision in time.
     """
 
     arms: tuple[str, ...]
@@ -109,12 +109,12 @@ class _Row(NamedTuple):
 _FIELDS = (
     "pk", "author_id", "arm", "unit", "message_at", "shown_at", "vertical", "policy", "counts",
 )  # fmt: skip
-#: Arm and unit of a row; None for one that is in none.
+#: Returns the arm and unit of a row; None for a row in no arm.
 _Placing = Callable[[_Row], tuple[str, str] | None]
 
 
 def records_of_site(echo: Echo, since: datetime | None = None) -> Records:
-    """Everything that was decided at a site, as one arm of authors."""
+    """All decisions of a site, as one arm of authors."""
     rows = echo.decisions.all()
     if since is not None:
         rows = rows.filter(message_at__gte=since)
@@ -126,10 +126,10 @@ def records_of_site(echo: Echo, since: datetime | None = None) -> Records:
 
 
 def records_of_experiment(experiment: Experiment) -> Records:
-    """What was assigned to an experiment's arms, and what became of it.
+    """The assigned messages of an experiment, with impressions and clicks.
 
-    Messages that were not decided about in time are counted in the arm they belong to: an arm that
-    is too slow is not to look the better for it.
+    Messages without a decision in time count in their arm, so that a slow arm does not look
+    better.
     """
     found, key = design_of(experiment), key_of(experiment)
     uids: dict[int, str] = {}
@@ -151,7 +151,7 @@ def records_of_experiment(experiment: Experiment) -> Records:
 
 
 def experiment_mark(experiment: Experiment) -> tuple[int | None, ...]:
-    """Differs once anything differs that an experiment's report counts; three queries."""
+    """Changes with anything that the experiment's report counts; three queries."""
     rows = Decision.objects.filter(experiment=experiment) | _undecided(experiment)
     decisions = rows.aggregate(
         n=Count("pk"),
@@ -165,7 +165,7 @@ def experiment_mark(experiment: Experiment) -> tuple[int | None, ...]:
 
 
 def _undecided(experiment: Experiment) -> QuerySet[Decision]:
-    """Decisions that nobody reached while the experiment ran: they know of no arm."""
+    """Late decisions of the time when the experiment ran; they have no arm stored."""
     rows = Decision.objects.filter(echo=experiment.echo_id, experiment=None, policy="")
     if experiment.started_at is None:
         return rows.none()
@@ -174,7 +174,7 @@ def _undecided(experiment: Experiment) -> QuerySet[Decision]:
 
 
 def _passed_windows(experiment: Experiment, found: Design, key: bytes) -> Mapping[str, str]:
-    """Windows that have begun and their arms: one in which nobody wrote was assigned as well."""
+    """Windows that have begun, with their arms; windows without messages were assigned too."""
     start, until = experiment.started_at, experiment.ended_at or timezone.now()
     if start is None:
         return {}
@@ -241,16 +241,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class DayLook:
-    """What all data up to the end of a day show."""
+    """The look at all data up to the end of a day."""
 
     day: date
     look: Look
 
 
 def daily_looks(records: Records, zone: tzinfo) -> Mapping[str, Sequence[DayLook]]:
-    """For each arm but the control, which comes last, a look per day on which anything happened.
+    """For each arm except the control: a look per day with events.
 
-    The 5 % of false alarms are shared among the arms; clicks are per eligible message.
+    The arms share the 5 % of false alarms; the rates are clicks per eligible message.
     """
     *arms, control = records.arms
     if not arms:
@@ -297,18 +297,18 @@ def _counts(places: Sequence[int], size: int) -> Ints:
     return np.bincount(np.array(places, np.int64), minlength=size)
 
 
-#: Of an arm with the policy of the control.
+#: Note on an arm with the policy of the control.
 SAME_POLICY = (
-    "Both arms do the same: a difference is chance, and one that is proven says that assignment or "
-    "counting is wrong."
+    "Both arms have the same policy: a significant difference means that assignment or counting "
+    "is wrong."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ArmReport:
-    """An arm in numbers and in parts; without an experiment there is one, of all offers.
+    """The figures of an arm and their breakdowns; without an experiment, of all offers.
 
-    ``share``: of the authors or windows, as designed. ``exposure``: by whole days since an
+    ``share``: designed share of the authors or windows. ``exposure``: by whole days since an
     author's first impression.
     """
 
@@ -324,20 +324,20 @@ class ArmReport:
 
     @property
     def words(self) -> str:
-        """What it is called."""
+        """Its name on pages."""
         return arm_words(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class ArmComparison:
-    """An arm against the control.
+    """The comparison of an arm with the control.
 
     Args:
-        assigned: clicks per eligible message: what was assigned is compared, so this one decides.
-        shown: clicks per impression; an arm that shows less may look better by it.
-        words: the ratio of ``assigned`` by both its names; "" where there is none.
-        note: what has to be known to read it; "" where nothing.
-        looks: day by day, corrected for looking often.
+        assigned: clicks per eligible message, by assignment; this comparison decides.
+        shown: clicks per impression; an arm that shows fewer offers may look better here.
+        words: the ratio of ``assigned`` in both notations; "" if there is none.
+        note: a note for readers; may be "".
+        looks: looks by day, corrected for repetition.
     """
 
     arm: str
@@ -351,7 +351,7 @@ class ArmComparison:
 
 @dataclass(frozen=True, slots=True)
 class OfferReport:
-    """What the log says. ``displays`` were merged into impressions; see :class:`.Records`."""
+    """A report on offers. For the counts see :class:`.Records`."""
 
     made_at: datetime
     assigned_by: str
@@ -363,7 +363,7 @@ class OfferReport:
     unmatched: int
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form: moments and days as ISO 8601."""
+        """JSON-ready form; times and days are ISO 8601."""
         report: dict[str, Any] = _plain(asdict(self))
         return report
 
@@ -371,10 +371,7 @@ class OfferReport:
 def make_report(
     echo: Echo, experiment: Experiment | None = None, since: datetime | None = None
 ) -> OfferReport:
-    """The report of an experiment, or of a site's offers, about messages since then where given.
-
-    Takes a constant number of queries.
-    """
+    """The report of an experiment, or of a site's offers ``since`` then; constant queries."""
     zone = timezone.get_default_timezone()
     records = records_of_experiment(experiment) if experiment else records_of_site(echo, since)
     sums = totals(records.units, records.counted.impressions, records.arms)

@@ -1,4 +1,4 @@
-"""From a message that could have had an offer to a click: counted by the database."""
+"""The funnel from messages that could have had an offer to clicks, counted by the database."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ _NEVER_SENT = Q(sent_at__isnull=True, shown_at__isnull=True)
 
 @dataclass(frozen=True, slots=True)
 class OfferFunnel:
-    """What became of the messages of a stretch of time; each number is of decisions unless said.
+    """Counts of the messages of a period; all except ``clicks`` and the cost count decisions.
 
     Args:
         eligible: messages that could have had an offer.
-        pending: still being decided about.
-        undecided: nobody got to them in time.
-        nothing: by reason, for how many it was decided to offer nothing.
-        offered: for which an item was chosen.
-        late: of the offered, those that were not brought in their moment.
-        waiting: of the offered, those that wait to be sent.
-        sent: of the offered, those that were sent, whether or not they were seen.
-        shown: of the sent, those that were on the screen.
-        clicked: of the shown, those that were clicked once or more.
-        clicks: all of them: every click counts.
-        helpful, not_helpful, closed: of the shown, those of which that was said or done.
-        cost_nanousd: of wording the offers.
+        pending: decisions not made yet.
+        undecided: not decided in time.
+        nothing: decisions for no offer, by reason.
+        offered: an item was chosen.
+        late: offered, but not sent in time.
+        waiting: offered, and waiting to be sent.
+        sent: offered and sent, whether or not they were seen.
+        shown: sent and visible to the author.
+        clicked: shown and clicked at least once.
+        clicks: all clicks.
+        helpful, not_helpful, closed: shown, and rated helpful or not helpful, or closed.
+        cost_nanousd: cost of wording the offers.
     """
 
     eligible: int
@@ -56,7 +56,7 @@ class OfferFunnel:
 
 
 def offer_funnel(echo: Echo, since: datetime | None = None) -> OfferFunnel:
-    """The funnel of a site's messages since then, in two queries."""
+    """The funnel of a site's messages ``since`` then, in two queries."""
     rows = echo.decisions.all()
     if since is not None:
         rows = rows.filter(message_at__gte=since)
@@ -64,7 +64,7 @@ def offer_funnel(echo: Echo, since: datetime | None = None) -> OfferFunnel:
         n=Count("pk"),
         offered=Count("pk", filter=_OFFERED),
         late=Count("pk", filter=_OFFERED & _NEVER_SENT & Q(status=Decision.Status.EXPIRED)),
-        # What was seen was sent: of an offer that is told of first, the sending was not noted.
+        # A shown offer was sent, even if its event arrived before ``sent_at`` was stored.
         sent=Count("pk", filter=~_NEVER_SENT),
         shown=Count("shown_at"),
         cost=Sum("cost_nanousd"),
@@ -81,7 +81,7 @@ def offer_funnel(echo: Echo, since: datetime | None = None) -> OfferFunnel:
             nothing[row["why"]] += row["n"]
     by_kind = OfferEvent.objects.filter(decision__in=rows.order_by().values("pk")).values("kind")
     counted = by_kind.annotate(offers=Count("decision", distinct=True), n=Count("pk")).order_by()
-    # By kind, how many decisions have such an event, and how many events there are.
+    # By kind: the number of decisions with such an event, and the number of events.
     events = dict.fromkeys(OfferEvent.Kind.values, (0, 0))
     events |= {row["kind"]: (row["offers"], row["n"]) for row in counted}
     kind, status = OfferEvent.Kind, Decision.Status

@@ -1,17 +1,17 @@
-"""What other policies would have earned at the moments in which Echo had something to offer.
+"""Off-policy evaluation: estimated clicks of other policies on messages with fitting items.
 
-What is stored with a decision is the chance of each candidate; the scores of those that were not
-offered are not. So only policies are told of that can be computed from that:
+A decision is stored with the probability of each candidate, but without the scores of items that
+were not offered. So these policies can be evaluated:
 
-- Echo as it was, and Echo without its exploring share: the item that it prefers is the one that is
-  likelier than the others, if any is;
-- a candidate at random, always or where Echo would offer;
-- Echo with a higher least match: the score of what it prefers is known where that was offered, and
-  what the candidate would not offer earns nothing for certain.
+- Echo as it was, and Echo without random offers: the item that Echo prefers is more probable than
+  the others;
+- a random candidate, always or if Echo would make an offer;
+- Echo with a higher minimum score: the score of the preferred item is known if it was offered, and
+  no offer certainly gets no click.
 
-"Never" needs no estimate: it earns nothing. A lower least match, other weights or another catalogue
-need scores that nobody has kept. All keep to the moments and the pauses of the log: a policy that
-offers more often would have had other pauses, and that is not told here.
+A policy without offers gets no clicks and needs no estimate. A lower minimum score, other weights
+or another catalogue need scores that are not stored. All policies keep the messages and pauses of
+the log; other pauses, which a policy with more offers would cause, cannot be evaluated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,17 +25,17 @@ from labelhub.core.echo.off_policy import LoggedDecision as Logged
 from labelhub.core.echo.off_policy import PolicyEvaluation, evaluate
 from labelhub.core.echo.recommending.policies import ECHO
 
-#: Above this the chances of all candidates together say that Echo had a preference: without one
-#: they amount to the exploring share, which is at most a half.
+#: Echo had a preferred item if the probabilities of all candidates sum to more than this. Without
+#: one they sum to the share of random offers, which is at most a half.
 PREFERS = 0.75
-#: Share of the preferred items that a higher least match would leave out.
+#: Shares of preferred items that higher minimum scores would leave out.
 LEFT_OUT = (0.25, 0.5)
 AT_ONCE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A policy with what it would have earned: decisions with a clicked offer, per decision."""
+    """A policy with its estimated share of decisions with a clicked offer."""
 
     name: str
     words: str
@@ -44,7 +44,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class OffPolicy:
-    """The candidates, the logging policy first, told of ``n`` decisions that had a choice."""
+    """The policies, the logging policy first, evaluated on ``n`` decisions with candidates."""
 
     n: int
     explored: int
@@ -56,10 +56,10 @@ class OffPolicy:
 
 
 class _Choice(NamedTuple):
-    """A decision of Echo's that had candidates.
+    """A decision of Echo with candidates.
 
-    done: chance of what was done. preferred: whether that is what Echo prefers. prefers: whether it
-    preferred to offer something. offered: whether something was offered. candidates: how many.
+    done: probability of the decision. preferred: whether it is what Echo prefers. prefers: whether
+    Echo prefers to make an offer. offered: whether there was an offer. candidates: their number.
     """
 
     author: str
@@ -73,7 +73,7 @@ class _Choice(NamedTuple):
 
 
 def evaluate_candidates(echo: Echo) -> OffPolicy:
-    """Evaluate the candidates by the log of a site, in two queries."""
+    """Evaluate the policies on the log of a site, in two queries."""
     clicked = set(
         OfferEvent.objects.filter(kind=OfferEvent.Kind.CLICKED, decision__echo=echo)
         .order_by()
@@ -90,7 +90,7 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
         ),
         Candidate(
             "greedy",
-            "Echo without offers at random",
+            "Echo without random offers",
             evaluate(
                 [
                     _logged(c, float(c.preferred), offers=float(c.prefers), mean=mean)
@@ -100,12 +100,12 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
         ),
         Candidate(
             "random_where_echo",
-            "A candidate at random, where Echo would offer",
+            "Random fitting item, if Echo would make an offer",
             evaluate([_drawn(c, mean, always=False) for c in choices]),
         ),
         Candidate(
             "random_always",
-            "A candidate at random, always",
+            "Random fitting item, always",
             evaluate([_drawn(c, mean, always=True) for c in choices]),
         ),
         *_stricter(choices),
@@ -131,7 +131,7 @@ def _choices(echo: Echo, clicked: set[int]) -> Iterator[_Choice]:
 
 
 def _preferred(chances: Mapping[str, float]) -> str:
-    """The item that Echo would offer if it did not explore; "" where it would offer none."""
+    """The item that Echo would offer without exploring; "" if it would offer none."""
     if sum(chances.values()) < PREFERS:
         return ""
     return max(chances, key=lambda ref: chances[ref])
@@ -144,7 +144,7 @@ def _drawn(choice: _Choice, mean: float, *, always: bool) -> Logged:
 
 
 def _logged(choice: _Choice, candidate: float, *, offers: float, mean: float) -> Logged:
-    """With a model of the reward that knows one thing: how many offers were clicked at all."""
+    """A logged decision; its reward model is the mean click rate of all offers."""
     return Logged(
         propensity=choice.done,
         candidate=candidate,
@@ -156,10 +156,10 @@ def _logged(choice: _Choice, candidate: float, *, offers: float, mean: float) ->
 
 
 def _stricter(choices: Sequence[_Choice]) -> Iterator[Candidate]:
-    """Echo with a higher least match: what it prefers has to reach a quantile of the scores seen.
+    """Echo with a higher minimum score, at quantiles of the known scores.
 
-    Where the preferred item was offered, its score says what the candidate does: offer it too, or
-    nothing, which earns nothing. Either way its decision is known there, with that chance.
+    If the preferred item was offered, its score tells whether the policy offers it too, or nothing,
+    which gets no click. Either way the policy's decision is known.
     """
     scores = [c.score for c in choices if c.prefers and c.preferred]
     if not scores:
@@ -175,5 +175,5 @@ def _stricter(choices: Sequence[_Choice]) -> Iterator[Candidate]:
             )
             for choice in choices
         ]
-        words = f"Echo where an item must fit by {least:.2f}"
+        words = f"Echo with a minimum score of {least:.2f}"
         yield Candidate(f"least_match_{round(100 * share)}", words, evaluate(rows))

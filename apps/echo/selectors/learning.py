@@ -1,7 +1,7 @@
-"""A site's Echo and what it has learnt: in short, as REST tells it (:func:`summaries_of`), with its
-answers over time, as pages show it (:func:`histories_of`), and how far it is.
+"""What a site's Echo has learnt: summaries for REST (:func:`summaries_of`), histories for pages
+(:func:`histories_of`), and the state of learning.
 
-What came while learning was frozen, and what was withdrawn, is logged and not learnt.
+Events that happened while learning was frozen, and withdrawn ones, are logged and not learnt.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from labelhub.core.errors import Conflict
 
 
 def echo_of(site: Site) -> Echo | None:
-    """The site's Echo, on or off; None where it was never on."""
+    """The site's Echo, on or off; None if it was never on."""
     echo = Echo.objects.filter(site=site).first()
     if echo is not None:
         echo.site = site
@@ -33,7 +33,7 @@ def echo_of(site: Site) -> Echo | None:
 
 
 def get_echo(site: Site) -> Echo:
-    """The same where there has to be one.
+    """The site's Echo.
 
     Raises:
         Conflict: Echo was never on at this site.
@@ -45,17 +45,17 @@ def get_echo(site: Site) -> Echo:
 
 
 def echo_or_default(site: Site) -> Echo:
-    """The same to look at: where it was never on, one that is off and stored nowhere."""
+    """The site's Echo, or an unsaved one that is off."""
     return echo_of(site) or Echo(site=site, on=False)
 
 
-#: Selections whose predictions say how uncertain a feature is now.
+#: The newest selections, whose predictions give the present uncertainty of a feature.
 LATEST = 100
 
 
 @dataclass(frozen=True, slots=True)
 class RankedFeature:
-    """A feature and how much being right about it adds to the log-odds of success."""
+    """A feature and its relevance: the gain in log-odds of success from a right prediction."""
 
     key: str
     name: str
@@ -65,14 +65,13 @@ class RankedFeature:
 
 @dataclass(frozen=True, slots=True)
 class FeatureSummary:
-    """What has been learnt about one feature, in short.
+    """What Echo has learnt about one feature, without its history.
 
-    relevance, low, high: what being right about it is expected to add to the log-odds of success
-    downstream, with the bounds that hold 95 % of the belief. matters: chance that it adds
-    anything. uncertainty: mean chance that its latest predictions were wrong; None where it has
-    none. answers: learnt from, each as far as it counted. accuracy: running share of answers that
-    matched what was expected before they were learnt from, over the last forty or so; None without
-    any.
+    relevance, low, high: expected gain in the log-odds of success from a right prediction, with its
+    95 % interval. matters: probability that the relevance is positive. uncertainty: mean predicted
+    probability that its latest predictions are wrong; None without predictions. answers: the
+    learnt answers, each by its weight. accuracy: running share of answers that matched the
+    prediction before learning, over about the last forty; None without answers.
     """
 
     feature: Feature
@@ -87,10 +86,10 @@ class FeatureSummary:
 
 @dataclass(frozen=True, slots=True)
 class FeatureHistory:
-    """What has been learnt about one feature, with its answers over time.
+    """What Echo has learnt about one feature, with its answers over time.
 
-    low, high: 95 % interval of its relevance. prior: the owner's expectation, -1 to 1. tallies:
-    its answers over time; all: together, None without answers.
+    low, high: 95 % interval of its relevance. prior: the site's prior, -1 to 1. tallies: its
+    answers over time; all: their total, None without answers.
     """
 
     key: str
@@ -105,13 +104,13 @@ class FeatureHistory:
 
     @property
     def sigma(self) -> float | None:
-        """The mean σ that was told before an answer."""
+        """The mean σ before an answer."""
         return self.all.sigma / self.all.n if self.all else None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """A feature's model: how much each of its parts counts, and what authors answered how often."""
+    """A feature's model: the weight of each part, the count of each answer, known word parts."""
 
     weights: Mapping[str, float] = field(default_factory=dict)
     counts: Sequence[tuple[str, float]] = ()
@@ -119,12 +118,12 @@ class ModelSummary:
 
 
 def selector_of(echo: Echo) -> EchoState:
-    """What has been learnt, without the models, with a place for each of the site's features."""
+    """The learnt state without models, with a place for each of the site's features."""
     return _selector(echo, echo.site.features.values_list("key", flat=True))
 
 
 def summaries_of(echo: Echo, features: Sequence[Feature]) -> Iterator[FeatureSummary]:
-    """In short, for each of the features, in their order; one query for any number."""
+    """A summary of each feature, in order; a constant number of queries."""
     state = _selector(echo, [feature.key for feature in features])
     relevance, doubt = state.relevance, state.uncertainty
     expected, matters = relevance.expected, relevance.matters
@@ -149,8 +148,7 @@ def summaries_of(echo: Echo, features: Sequence[Feature]) -> Iterator[FeatureSum
 
 
 def ranked_features(echo: Echo, state: EchoState, words: str = "") -> list[RankedFeature]:
-    """The site's features by relevance, those that are asked about first; of
-    equals the one with more answers."""
+    """The site's features: active ones first, then by relevance, then by number of answers."""
     rows = echo.site.features.values_list("key", "definition__name", "active")
     expected, sought = state.relevance.expected, words.casefold()
     answers = state.uncertainty.answers
@@ -174,7 +172,7 @@ def ranked_features(echo: Echo, state: EchoState, words: str = "") -> list[Ranke
 def histories_of(
     echo: Echo, state: EchoState, features: Sequence[RankedFeature]
 ) -> list[FeatureHistory]:
-    """With their answers over time, in their order; two queries for any number."""
+    """A history of each feature, in order; two queries for any number."""
     keys = [feature.key for feature in features]
     tallies = tallies_by_feature(echo, keys)
     rows = Feature.objects.filter(site=echo.site_id, key__in=keys)
@@ -200,7 +198,7 @@ def histories_of(
 
 
 def model_summary(echo: Echo, key: str) -> ModelSummary:
-    """What is in a feature's model; empty where nobody has answered about it."""
+    """A summary of a feature's model; empty without answers about it."""
     row = echo.models.filter(feature=key).first()
     if row is None:
         return ModelSummary()
@@ -217,21 +215,21 @@ def model_summary(echo: Echo, key: str) -> ModelSummary:
 def _selector(echo: Echo, keys: Iterable[str]) -> EchoState:
     state = unpack_selector(bytes(echo.state)) if echo.state else EchoState()
     for key in keys:
-        state.index(key)  # of a new one what is believed before anything was learnt
+        state.index(key)  # a new feature starts from the prior
     return state
 
 
 _KIND = LogEvent.Kind
-#: Rewards are looked at among so many of the newest.
+#: The newest rewards that count.
 MOST_REWARDS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class EchoStatus:
-    """How far it has learnt.
+    """The state of learning.
 
-    lag: events that are not learnt yet. learnt_at: when the newest event that was learnt happened.
-    answers, rewards: those that were learnt and count, beside those in the log.
+    lag: events that are not processed yet. learnt_at: time of the newest processed event.
+    answers, rewards: learnt ones that still count; ``…_logged``: all in the log.
     """
 
     frozen: bool
@@ -247,8 +245,8 @@ class EchoStatus:
 class OfferResults:
     """Results of the newest offers.
 
-    rated: offers of which authors said whether they helped; helpful: that they did. since, until:
-    when the first and the last reward was logged.
+    rated: offers that authors rated; helpful: those rated helpful. since, until: times of the
+    first and the last reward.
     """
 
     offers: int = 0
@@ -260,12 +258,12 @@ class OfferResults:
 
 
 def status_of(echo: Echo) -> EchoStatus:
-    """How far it has learnt, in five queries."""
+    """The state of learning, in five queries."""
     log = echo.log.order_by("number")
     freezes = [
         (number, data["on"])
         for number, data in log.filter(kind=_KIND.FROZEN).values_list("number", "data")
-        if "on" in data  # else the line is damaged
+        if "on" in data  # otherwise the event is damaged
     ]
     learnt = echo.log.filter(_outside(freezes), number__lte=echo.learnt)
     logged, all_learnt = _counts(echo.log.all()), _counts(learnt)
@@ -285,7 +283,7 @@ def status_of(echo: Echo) -> EchoStatus:
 
 
 def offer_results_of(echo: Echo) -> OfferResults:
-    """What became of the newest :data:`MOST_REWARDS` offers."""
+    """The results of the newest :data:`MOST_REWARDS` rewards."""
     rewards = echo.log.filter(kind=_KIND.REWARDED).order_by("-number")
     newest = list(rewards.values_list("ref", "data__value", "at")[:MOST_REWARDS])
     offers = [value for ref, value, _ in newest if ref.startswith("reward-")]
@@ -296,7 +294,7 @@ def offer_results_of(echo: Echo) -> OfferResults:
 
 
 def mark_of(echo: Echo) -> str:
-    """Changes with anything that moves on the page; two queries."""
+    """A mark that changes with the changing parts of the page; two queries."""
     newest = echo.selections.order_by("-pk").values_list("pk", flat=True).first()
     searched = sorted(searches_mark(echo).items())
     shown = (echo.on, echo.logged, echo.learnt, echo.era, echo.k, newest, searched)
@@ -304,7 +302,7 @@ def mark_of(echo: Echo) -> str:
 
 
 def _outside(freezes: list[tuple[int, bool]]) -> Q:
-    """The events that came while learning was not frozen."""
+    """A filter for events that happened while learning was not frozen."""
     found = Q()
     for (start, frozen), (end, _) in pairwise([*freezes, (None, False)]):
         if frozen:

@@ -1,4 +1,4 @@
-"""Offers, the catalogue, selections and experiments: what pages and REST look up."""
+"""Queries of offers, the catalogue, selections and experiments, for pages and REST."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _KIND = OfferEvent.Kind
 
 @dataclass(frozen=True, slots=True)
 class OfferRow:
-    """An offer, the names and values of the features that spoke for it, and what became of it."""
+    """An offer, the names and values of the features that favoured it, and its results."""
 
     decision: Decision
     reasons: Sequence[tuple[str, str]]
@@ -32,22 +32,22 @@ class OfferRow:
 
     @property
     def words(self) -> str:
-        """Why it was made."""
+        """The reason for the offer."""
         return why_words(self.decision.why)
 
     @property
     def arm(self) -> str:
-        """The arm of the experiment in which it was made; "" outside of any."""
+        """The arm of the experiment that made it; "" without an experiment."""
         return arm_words(self.decision.arm)
 
     @property
     def clicked(self) -> str:
-        """How often it was clicked."""
+        """The number of clicks in words."""
         return "Clicked" if self.clicks == 1 else f"Clicked {self.clicks:,} times"
 
 
 def last_offers(echo: Echo) -> list[OfferRow]:
-    """The newest offers, the newest first, in three queries."""
+    """The newest offers, newest first, in three queries."""
     rows = echo.decisions.exclude(item_ref="").select_related("author", "message")
     offers = list(rows.prefetch_related("events").order_by("-pk")[:SHOWN])
     keys = {reason["key"] for offer in offers for reason in offer.reasons}
@@ -77,7 +77,7 @@ def _reason(feature: Definition | None, reason: Mapping[str, Any]) -> tuple[str,
 
 
 def item_counts(echo: Echo) -> tuple[int, int]:
-    """Items that are offered, and that are not."""
+    """The numbers of items that are offered and that are not."""
     counted = echo.items.aggregate(n=Count("pk"), on=Count("pk", filter=Q(active=True)))
     return counted["on"], counted["n"] - counted["on"]
 
@@ -95,58 +95,58 @@ def get_item(echo: Echo, pk: int) -> CatalogueItem:
 
 
 def running_experiment(echo: Echo) -> Experiment | None:
-    """The one that runs; there is one at most."""
+    """The running experiment, if any; there is at most one."""
     return echo.experiments.filter(started_at__isnull=False, ended_at__isnull=True).first()
 
 
 def counted_experiments(echo: Echo) -> QuerySet[Experiment]:
-    """All of them, the newest first, each with the number of its decisions as ``decided``."""
+    """All experiments, newest first, each with its number of decisions as ``decided``."""
     return echo.experiments.annotate(decided=Count("decisions")).order_by("-pk")
 
 
 Row = TypeVar("Row", bound=Model)
 
-#: A message whose author is not named is looked for among those so new.
+#: How far back a message is looked up without its author.
 LATELY = timedelta(days=1)
 
 
 def selections_of(site: Site) -> QuerySet[Selection]:
-    """What was selected on the site, newest first."""
+    """The site's selections, newest first."""
     return Selection.objects.filter(echo=site.pk).select_related("author", "message")
 
 
 def decisions_of(site: Site) -> QuerySet[Decision]:
-    """What was decided about offers on the site, newest first."""
+    """The site's decisions about offers, newest first."""
     related = ("author", "message", "selection", "experiment")
     return Decision.objects.filter(echo=site.pk).select_related(*related)
 
 
 def get_selection(site: Site, uid: UUID) -> Selection:
-    """The selection of that id, with its Echo.
+    """The selection with this id, and its Echo.
 
     Raises:
-        NotFound: the site has none of it.
+        NotFound: the site has no such selection.
     """
     rows = Selection.objects.filter(echo=site.pk, uid=uid).select_related("echo", "message")
     return _found(rows, "There is no such selection.")
 
 
 def get_offer(site: Site, uid: UUID) -> Decision:
-    """The offer of that id.
+    """The offer with this id.
 
     Raises:
-        NotFound: the site has none of that id.
+        NotFound: the site has no such offer.
     """
     rows = Decision.objects.filter(echo=site.pk, uid=uid).exclude(item_ref="")
     return _found(rows, "There is no such offer.")
 
 
 def get_message(site: Site, ref: str, author: Author | None, now: datetime) -> Message:
-    """The message of the sender's id: of an author, or the one message that lately had it.
+    """The author's message with the sender's id; without author, the recent one with that id.
 
     Raises:
         NotFound: there is none.
-        Conflict: several authors have one.
+        Conflict: several authors have such a message.
     """
     rows = Message.objects.filter(ref=ref).select_related("author", "conversation")
     if author is not None:
@@ -157,13 +157,13 @@ def get_message(site: Site, ref: str, author: Author | None, now: datetime) -> M
     if not found:
         raise NotFound("No message has this id.")
     if len(found) > 1:
-        raise Conflict("Several authors have a message of this id; name the author.")
+        raise Conflict("Several authors have a message with this id; name the author.")
     found[0].author.site = site
     return found[0]
 
 
 def items_of(site: Site, words: str = "", *, active: bool | None = None) -> QuerySet[CatalogueItem]:
-    """The site's catalogue in its order; each of ``words`` is somewhere in an item's own."""
+    """The site's items, in order, that contain all of ``words``."""
     rows = CatalogueItem.objects.filter(echo=site.pk)
     for word in words.split():
         matching = Q(definition__title__icontains=word) | Q(definition__text__icontains=word)
@@ -174,10 +174,10 @@ def items_of(site: Site, words: str = "", *, active: bool | None = None) -> Quer
 
 
 def get_item_by_ref(site: Site, ref: str) -> CatalogueItem:
-    """The item of that id.
+    """The item with this id.
 
     Raises:
-        NotFound: the catalogue has none.
+        NotFound: the catalogue has no such item.
     """
     return _found(CatalogueItem.objects.filter(echo=site.pk, ref=ref), "There is no such item.")
 
@@ -188,10 +188,10 @@ def experiments_of(site: Site) -> QuerySet[Experiment]:
 
 
 def get_experiment(site: Site, number: int) -> Experiment:
-    """The experiment of that id.
+    """The experiment with this id.
 
     Raises:
-        NotFound: the site has none of it.
+        NotFound: the site has no such experiment.
     """
     return _found(experiments_of(site).filter(pk=number), "There is no such experiment.")
 

@@ -1,6 +1,6 @@
-"""Predictions beside the answers that came to them, and what was asked last and why.
+"""Predictions compared with authors' answers, and the last selections.
 
-Answers are counted by the database, in a bounded number of rows.
+The database counts the answers and returns a bounded number of rows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,8 +18,8 @@ from labelhub.core.interview.features import derived_words
 
 
 def value_of(answer: Answer) -> str:
-    """What was said, as one of the feature's values where it has a closed space; "" where the
-    author found that none of the options fits."""
+    """The answer as one of the feature's values, or as free text if the feature has no values;
+    "" for "None of these"."""
     if answer.outcome == Answer.Outcome.NOFIT:
         return ""
     if answer.position is None:
@@ -29,8 +29,8 @@ def value_of(answer: Answer) -> str:
 
 
 def predicted_value_of(question: Question) -> str:
-    """What was expected, as one of the feature's values where it has a closed space: a question
-    keeps it in the words of its option."""
+    """The predicted answer as one of the feature's values, or as free text if the feature has no
+    values. A question stores it in the words of its option."""
     values = (
         option.get("value") for option in question.options if option["label"] == question.predicted
     )
@@ -38,7 +38,7 @@ def predicted_value_of(question: Question) -> str:
 
 
 def value_words(feature: Definition | None, value: str) -> str:
-    """The words of its English option where there is one; free text stays as it is."""
+    """A value in the words of its English option; free text stays as it is."""
     if feature is None or value not in feature.values:
         return value
     ready = feature.template("en")
@@ -46,20 +46,20 @@ def value_words(feature: Definition | None, value: str) -> str:
     return options.get(value) or value.replace("_", " ")
 
 
-#: Answers are looked at among so many of the newest events.
+#: The newest events whose answers count.
 WINDOW = 50_000
-#: Stretches of the log that the database counts, for one curve and for each of many.
+#: Stretches of the log that the database counts: for one curve, and for each of many.
 FINE, COARSE = 192, 48
-#: Points of a curve and of a small one; and parts of the diagram of σ.
+#: Points of a curve, and of a sparkline; bins of the calibration chart.
 POINTS, FEW_POINTS, PARTS = 16, 8, 10
-#: Answers that a point stands for at least: of fewer the share jumps.
+#: Minimum answers per point; shares of fewer answers vary too much.
 LEAST_A_POINT = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Answers that came one after the other: how many, the sum of their losses and of the σ told
-    before; ``upto``: all answers until then."""
+    """Consecutive answers: their number, the sum of their losses, and the sum of σ before them.
+    ``upto``: the number of answers so far."""
 
     n: int
     wrong: float
@@ -68,25 +68,25 @@ class Tally:
 
     @property
     def right(self) -> float:
-        """The share that was predicted rightly."""
+        """The share of right predictions."""
         return 1 - self.wrong / self.n
 
 
 def newest_scored(echo: Echo, feature: str = "") -> QuerySet[Scored]:
-    """Those of the newest :data:`WINDOW` events whose answers count, of one feature where given."""
+    """Predictions with valid answers among the newest :data:`WINDOW` events."""
     found = Scored.objects.filter(echo=echo, stands=True, number__gt=echo.logged - WINDOW)
     return found.filter(feature=feature) if feature else found
 
 
 def tallies_of(echo: Echo, feature: str = "") -> list[Tally]:
-    """The answers over time, in at most :data:`FINE` stretches, oldest first."""
+    """The answers over time, in up to :data:`FINE` stretches, oldest first."""
     found = newest_scored(echo, feature).annotate(stretch=_stretch(echo, FINE)).values("stretch")
     rows = found.annotate(**_SUMS).order_by("stretch").values_list("n", "wrong", "doubt")
     return [Tally(*row) for row in rows]
 
 
 def tallies_by_feature(echo: Echo, features: Iterable[str]) -> dict[str, list[Tally]]:
-    """The same for many features in one query, in at most :data:`COARSE` stretches each."""
+    """The answers over time by feature, in up to :data:`COARSE` stretches each; one query."""
     found = newest_scored(echo).filter(feature__in=list(features))
     rows = (
         found.annotate(stretch=_stretch(echo, COARSE))
@@ -102,21 +102,21 @@ def tallies_by_feature(echo: Echo, features: Iterable[str]) -> dict[str, list[Ta
 
 
 def reliability(echo: Echo, feature: str = "") -> list[Tally]:
-    """The answers by what σ was told before them, in :data:`PARTS` parts from sure to unsure."""
+    """The answers in :data:`PARTS` bins of σ, from certain to uncertain."""
     part = ExpressionWrapper(Floor(F("sigma") * PARTS), output_field=BigIntegerField())
     found = newest_scored(echo, feature).annotate(part=part).values("part").annotate(**_SUMS)
     return [Tally(*row) for row in found.order_by("part").values_list("n", "wrong", "doubt")]
 
 
 def total_tally(tallies: Sequence[Tally]) -> Tally:
-    """All of them as one."""
+    """The total of the tallies."""
     n = sum(tally.n for tally in tallies)
     return Tally(n, sum(tally.wrong for tally in tallies), sum(tally.sigma for tally in tallies), n)
 
 
 def merged_tallies(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
-    """Neighbours put together until each has about as many answers, :data:`LEAST_A_POINT` and
-    more where there are so many: at most ``most``."""
+    """Merge neighbours into at most ``most`` tallies of similar size, with at least
+    :data:`LEAST_A_POINT` answers each if there are enough."""
     least = max(sum(tally.n for tally in tallies) / most, LEAST_A_POINT)
     merged: list[Tally] = []
     waiting: list[Tally] = []
@@ -133,7 +133,7 @@ def merged_tallies(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
 
 
 def calibration_error(parts: Sequence[Tally]) -> float | None:
-    """Expected calibration error of σ: how far it is off on average; None without answers."""
+    """The expected calibration error of σ; None without answers."""
     n = sum(part.n for part in parts)
     return sum(abs(part.sigma - part.wrong) for part in parts) / n if n else None
 
@@ -147,18 +147,18 @@ _SUMS = {"n": Count("pk"), "wrong": Sum("loss"), "doubt": Sum("sigma")}
 
 
 def _stretch(echo: Echo, most: int) -> "ExpressionWrapper[Any]":
-    """The number of an answer's stretch of the log; all are equally long in events."""
+    """The number of an answer's stretch of the log; all stretches have equally many events."""
     width = max(1, -(-min(echo.logged, WINDOW) // most))
     return ExpressionWrapper(F("number") / width, output_field=BigIntegerField())
 
 
-#: Selections and answers that are shown.
+#: Numbers of selections and answers that pages show.
 SELECTIONS, ANSWERS = 10, 20
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenFeature:
-    """A feature of a selection; ``place``: its rank by worth among those it could be asked of."""
+    """A feature of a selection; ``place``: its rank by the value of an answer."""
 
     name: str
     value: str
@@ -174,7 +174,7 @@ class ChosenFeature:
 
 @dataclass(frozen=True, slots=True)
 class AskedChoice:
-    """One message and what was chosen for it; what was most worth asking about first."""
+    """A message and its selected features, by the value of an answer."""
 
     selection: Selection
     text: str
@@ -182,13 +182,13 @@ class AskedChoice:
 
     @property
     def asked(self) -> Sequence[ChosenFeature]:
-        """What its author was asked about."""
+        """The features that the author was asked about."""
         return [feature for feature in self.shown if feature.asked]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """An answer beside what was expected; ``text`` of the message, where it is kept."""
+    """An answer and its prediction; ``text``: of the message, "" if it is not stored."""
 
     expected: str
     value: str
@@ -199,7 +199,7 @@ class ScoredAnswer:
 
 
 def choices_of(echo: Echo) -> list[AskedChoice]:
-    """The last :data:`SELECTIONS` selections, the newest first."""
+    """The last :data:`SELECTIONS` selections, newest first."""
     rows = list(echo.selections.select_related("message").order_by("-pk")[:SELECTIONS])
     keys = {key for row in rows for key in row.selected}
     known = {row.key: row.parsed for row in echo.site.features.filter(key__in=keys)}
@@ -207,7 +207,7 @@ def choices_of(echo: Echo) -> list[AskedChoice]:
 
 
 def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
-    """The last :data:`ANSWERS` answers about a feature, the newest first."""
+    """The last :data:`ANSWERS` answers about a feature, newest first."""
     scores = newest_scored(echo, feature.key).order_by("-number")
     columns = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
     rows = list(columns[:ANSWERS])

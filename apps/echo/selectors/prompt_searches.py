@@ -1,4 +1,4 @@
-"""Searches for instructions: which is under way, what they found, and what is in use."""
+"""Queries of searches for instructions: the running one, results, and instructions in use."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,15 @@ from apps.echo.models import Echo, PromptSearch
 from labelhub.core.echo.prediction import instruction_faults
 from labelhub.core.echo.prompt_search import LABELS, most_calls
 
-#: Searches of a feature that its page shows.
+#: Number of searches on a feature's page.
 SHOWN = 20
 _RUNNING = PromptSearch.Status.RUNNING
 
 
 @dataclass(frozen=True, slots=True)
 class Searches:
-    """The searches of a site as its page on Echo tells them: how many features have an instruction
-    that one found, the one under way with its feature's name and its bound of calls, and the last
-    one that made calls."""
+    """The searches of a site: the number of instructions in use, the running search with its
+    feature's name and maximum number of calls, and the last search that made calls."""
 
     in_use: int
     running: PromptSearch | None
@@ -31,8 +30,8 @@ class Searches:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One feature's instruction: the search whose one is in use, what by today's rules speaks
-    against it, the newest searches that have ended (at most :data:`SHOWN`), how many have."""
+    """One feature's instruction: the search that found it, its fault by current rules, the newest
+    ended searches (at most :data:`SHOWN`), and the number of all ended ones."""
 
     used: PromptSearch | None
     fault: str
@@ -41,13 +40,13 @@ class Instruction:
 
 
 def searches_of(site: Site, feature: str = "") -> QuerySet[PromptSearch]:
-    """The searches of a site, the newest first; with ``feature`` only those for it."""
+    """The searches of a site, newest first; with ``feature``, only those for it."""
     rows = PromptSearch.objects.filter(echo=site.pk).order_by("-pk")
     return rows.filter(feature=feature) if feature else rows
 
 
 def searches_now(echo: Echo) -> Searches:
-    """How the searches of a site stand."""
+    """The state of a site's searches."""
     running = echo.searches.filter(status=_RUNNING).first()
     named = echo.site.features.filter(key=running.feature) if running else None
     name = named.values_list("definition__name", flat=True).first() if named else ""
@@ -61,7 +60,7 @@ def searches_now(echo: Echo) -> Searches:
 
 
 def instruction_about(echo: Echo, feature: str) -> Instruction:
-    """What is in use for a feature, and its searches."""
+    """A feature's current instruction and its searches."""
     rows = echo.searches.filter(feature=feature).order_by("-pk")
     used = rows.filter(active=True).first()
     faults = instruction_faults(used.instruction) if used else ()
@@ -71,12 +70,12 @@ def instruction_about(echo: Echo, feature: str) -> Instruction:
 
 
 def most_calls_of(search: PromptSearch) -> int:
-    """How many calls a search makes at most, by what there was when it began."""
+    """The maximum number of calls of a search, by its number of answers at the start."""
     return most_calls(labels=min(LABELS, search.answers), present=bool(search.present))
 
 
 def searches_mark(echo: Echo) -> Mapping[str, Any]:
-    """Changes with anything that :func:`searches_now` tells but a budget; one query."""
+    """A mark that changes with anything in :func:`searches_now` except budgets; one query."""
     return echo.searches.aggregate(
         in_use=Count("pk", filter=Q(active=True)),
         ended=Count("ended_at"),
@@ -86,8 +85,8 @@ def searches_mark(echo: Echo) -> Mapping[str, Any]:
 
 
 def instructions_of(echo: Echo) -> Mapping[str, str]:
-    """The instruction in use for each feature that has one. What has faults by the rules of today
-    is left out."""
+    """The instruction in use for each feature that has one, without those that break a current
+    rule."""
     rows = echo.searches.filter(active=True).exclude(instruction="")
     found = dict(rows.values_list("feature", "instruction"))
     return {key: text for key, text in found.items() if not instruction_faults(text)}

@@ -1,4 +1,4 @@
-"""A site's catalogue: imports, and the index in which offers are looked up."""
+"""A site's catalogue: imports, and the index that finds offers."""
 
 import time
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _cached: dict[int, _CachedIndex] = {}
 
 
 def index_of(echo: Echo) -> ItemIndex:
-    """The items that are offered at a site, as old as what a process believes of it may be."""
+    """The index of a site's active items, cached for up to ``FRESH`` seconds."""
     now = time.monotonic()
     kept = _cached.get(echo.pk)
     if kept is not None and now - kept.looked_at < FRESH:
@@ -48,33 +48,34 @@ def index_of(echo: Echo) -> ItemIndex:
 
 
 def forget_index(echo_id: int) -> None:
-    """Look at that catalogue anew the next time."""
+    """Drop the cached index of a site."""
     _cached.pop(echo_id, None)
 
 
-#: Items that are written at once, and faults (or what is of no use) that are told.
+#: Items per write, and the maximum number of reported faults (or of unused names).
 AT_ONCE, MOST_TOLD = 500, 100
 
 
 def import_catalogue(
     echo: Echo, data: bytes | str, *, replace: bool = False, strict: bool = False
 ) -> dict[str, Any]:
-    """Take in a CSV or JSON file of items; good rows go in, bad rows are told. What they say of
-    features that the site does not ask about goes in too, and is told: one may be added later.
+    """Import a CSV or JSON file of items: store valid rows, and report the faults of invalid ones.
+
+    Features that the site does not ask about are stored and reported: the site may add them later.
 
     Args:
-        echo: of the site.
+        echo: Echo of the site.
         data: the file.
-        replace: items that are not in it are offered no more.
-        strict: with a fault in any row nothing is changed.
+        replace: stop offering items that are not in the file.
+        strict: import nothing if any row has a fault.
 
     Returns:
         {"created", "changed", "unchanged", "retired", "errors": [{"row", "field", "message"}],
         "unused": [{"feature", "value", "rows", "message"}], "ignored": [columns]}.
 
     Raises:
-        InvalidInput: it is no table of items, or none of its rows can be used; with ``strict``,
-            any row has a fault.
+        InvalidInput: the file is not a table of items, or no row is valid; with ``strict``, any row
+            has a fault.
     """
     read = read_catalogue(data)
     faults = [
@@ -101,7 +102,7 @@ def import_catalogue(
 
 
 def set_active(item: CatalogueItem, *, active: bool) -> None:
-    """Let an item be offered, or no more; what was offered of it stays."""
+    """Start or stop offering an item; past offers stay."""
     if item.active != active:
         item.active, item.changed_at = active, timezone.now()
         item.save(update_fields=["active", "changed_at"])
@@ -111,7 +112,7 @@ def set_active(item: CatalogueItem, *, active: bool) -> None:
 def _refusal(faults: Sequence[dict[str, Any]], *, none: bool) -> InvalidInput:
     fault = faults[0] if faults else {"row": 0, "field": "", "message": "there are no rows."}
     where = f"row {fault['row']}, {fault['field']}" if fault["field"] else f"row {fault['row']}"
-    words = "No item can be used" if none else "Nothing is changed"
+    words = "No row is valid" if none else "Nothing was imported"
     return InvalidInput(
         f"{words}; {where}: {fault['message']}", data={"errors": list(faults[:MOST_TOLD])}
     )
@@ -119,7 +120,7 @@ def _refusal(faults: Sequence[dict[str, Any]], *, none: bool) -> InvalidInput:
 
 @transaction.atomic
 def _store(echo: Echo, definitions: dict[str, dict[str, Any]], *, replace: bool) -> dict[str, int]:
-    # One import of a site after the other: two at once would write the same names.
+    # One import per site at a time: two would create the same items.
     Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
     known = {row.ref: row for row in echo.items.all()}
     now = timezone.now()

@@ -1,4 +1,4 @@
-"""What managers set of a site's Echo: on or off, settings, priors, freezing, instructions."""
+"""Managers' settings of a site's Echo: on or off, settings, priors, freezing."""
 
 import uuid
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ SETTINGS = (
 
 @transaction.atomic
 def switch_echo(site: Site, *, on: bool) -> Echo:
-    """Let Echo choose and learn at a site, or not; what it has learnt stays."""
+    """Switch Echo on or off at a site; nothing learnt is lost."""
     echo, made = Echo.objects.get_or_create(site=site, defaults={"on": on})
     if not made and echo.on != on:
         echo.on = on
@@ -40,15 +40,15 @@ def switch_echo(site: Site, *, on: bool) -> Echo:
 
 @transaction.atomic
 def update_echo(echo: Echo, **changes: Any) -> Echo:
-    """Change its settings. With the first offers, authors are asked anew whether they agree: the
-    text names recommendations from then on.
+    """Change settings. Switching offers on asks authors for consent again, as the text then
+    mentions recommendations.
 
     Raises:
-        InvalidInput: naming the field that is out of its range.
+        InvalidInput: a value is out of range; the error names its field.
     """
     strange = sorted(set(changes) - set(SETTINGS))
     if strange:
-        raise InvalidInput.at(strange[0], "is no setting of Echo.")
+        raise InvalidInput.at(strange[0], "is not a setting of Echo.")
     for name, value in changes.items():
         setattr(echo, name, value)
     try:
@@ -67,7 +67,7 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
 
 
 def log_priors(echo: Echo) -> int:
-    """Write the owner's expectations of features into the log where they have changed."""
+    """Log changed priors of features; returns their number."""
     logged = {
         row["feature"]: row["data"]["prior"]
         for row in echo.log.filter(kind="expected").order_by("number").values("feature", "data")
@@ -82,8 +82,8 @@ def log_priors(echo: Echo) -> int:
 
 @transaction.atomic
 def freeze(echo: Echo, *, on: bool) -> bool:
-    """From here on what happens is logged and not learnt; or learnt again. Whether that is news."""
-    # Whoever else freezes it waits here, and finds it done.
+    """Freeze or resume learning; returns whether this changed anything."""
+    # A concurrent call waits here, and finds it done.
     locked = Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
     if is_frozen(locked) == on:
         return False
@@ -92,22 +92,22 @@ def freeze(echo: Echo, *, on: bool) -> bool:
 
 
 def is_frozen(echo: Echo) -> bool:
-    """Whether it learns nothing now."""
+    """Whether learning is frozen."""
     last = echo.log.filter(kind="frozen").order_by("-number").first()
     return last is not None and bool(last.data["on"])
 
 
 def ensure_echo(site: Site) -> Echo:
-    """The site's Echo; one that is off where there was none."""
+    """The site's Echo; created switched off if there is none."""
     return Echo.objects.get_or_create(site=site, defaults={"on": False})[0]
 
 
 @transaction.atomic
 def change_echo(site: Site, changes: Mapping[str, Any]) -> Echo:
-    """Change settings, all of them or none; ``on`` switches it on or off.
+    """Change all settings or none; ``on`` switches Echo on or off.
 
     Raises:
-        InvalidInput: naming the field that is out of its range.
+        InvalidInput: a value is out of range; the error names its field.
     """
     rest = {name: value for name, value in changes.items() if name != "on"}
     echo = switch_echo(site, on=changes["on"]) if "on" in changes else ensure_echo(site)
@@ -116,17 +116,17 @@ def change_echo(site: Site, changes: Mapping[str, Any]) -> Echo:
 
 @transaction.atomic
 def set_priors(site: Site, priors: Mapping[str, float | None]) -> None:
-    """Say how much each feature is expected to help; those left out are not expected anything of.
+    """Set the priors of features; features that are left out get none.
 
-    What was learnt stays: a prior moves what is believed before any reward.
+    Nothing learnt is lost: a prior changes the belief before any reward.
 
     Raises:
-        InvalidInput: the site asks about no such feature.
+        InvalidInput: the site does not ask about a feature.
     """
     asked = {row.key: row.parsed for row in site.features.asked()}
     strange = sorted(set(priors) - set(asked))
     if strange:
-        raise InvalidInput.at(strange[0][:60], "The site asks about no such feature.")
+        raise InvalidInput.at(strange[0][:60], "The site does not ask about this feature.")
     changed = [
         replace(feature, prior=priors.get(key))
         for key, feature in asked.items()

@@ -1,12 +1,11 @@
-"""The log of events: numbered one after the other, each event once.
+"""The log of events: numbered without gaps, each event once.
 
-Answers and offers are looked up, not reported, so that nothing waits for the log. An answer is told
-once it can no longer be taken back by a click. An offer has one reward for its click, and one more
-for what was said of it; a site's server sends the outcomes of its own task. Credit goes to the
-features that were shown, each by the chance that it was predicted rightly; where its author has
-answered about it since, that is known. Offers of other arms say nothing of relevance. An event is
-withdrawn when its answer stands no more or its author is not believed any more, and restored when
-that is over.
+The worker looks up answers and offers, so that nothing waits for the log. It logs an answer when
+its author can no longer undo it. An offer has a reward for its click, and another one for its
+rating; a site's server sends the results of its own task. The features of a selection get the
+credit, each by the probability that its prediction was right, or by the author's answer if there is
+one. Offers of other arms do not teach relevance. An event is withdrawn if its answer is no longer
+valid or its author no longer believed, and restored when both are again.
 """
 
 import uuid
@@ -66,10 +65,9 @@ def log_events(
     *,
     logged_at: datetime | None = None,
 ) -> int:
-    """Write events with the keys of the authors they go with; how many were news.
+    """Log events with the keys of their authors; returns the number of new ones.
 
-    Whoever writes has the row of ``echo`` first: numbers have no gaps that somebody could fill
-    after they were learnt past.
+    Locks the row of ``echo``: no event can get a number below one that was already learnt.
     """
     if not events:
         return 0
@@ -101,17 +99,17 @@ def log_events(
     return len(rows)
 
 
-#: Events that are written at once.
+#: Events per write.
 AT_ONCE = 200
-#: Answers and offers are looked for among those so new, and selections take outcomes for so long.
+#: How far back answers and offers are looked up, and how long selections take results.
 WITHIN = timedelta(days=7)
-#: Begins the name that an answer's event has in the log.
+#: Prefix of the ref of an answer's event.
 ANSWER = "answer-"
 _RELATED = ("question__feature", "question__message__selection", "author")
 
 
 class _HasKey(Func):
-    """Whether a JSON object has a key; both are columns. Keys of features need no escaping."""
+    """Whether a JSON object has a key; both are columns. Feature keys need no escaping."""
 
     function = "jsonb_exists"
     output_field = BooleanField()
@@ -119,7 +117,7 @@ class _HasKey(Func):
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
     ) -> Any:
-        """As SQLite has it."""
+        """The expression for SQLite."""
         return self.as_sql(
             compiler,
             connection,
@@ -130,8 +128,8 @@ class _HasKey(Func):
 
 
 def unlogged_answers(now: datetime, within: timedelta) -> QuerySet[Any, Any]:
-    """Answers at all sites that stand, were received so lately, and belong into a log that does
-    not know them: Echo had expected something of them."""
+    """Valid recent answers of all sites to questions that Echo had predicted, and that are not in
+    the log yet."""
     refs = LogEvent.objects.filter(echo=OuterRef("question__site"), ref=OuterRef("log_ref"))
     return answers_with_ref().filter(
         ~Exists(refs),
@@ -146,15 +144,15 @@ def unlogged_answers(now: datetime, within: timedelta) -> QuerySet[Any, Any]:
 
 
 def answers_with_ref() -> QuerySet[Any, Any]:
-    """Answers of all sites, each with the name that its event has in a log, as ``log_ref``."""
+    """Answers of all sites, each with the ref of its event as ``log_ref``."""
     ref = Concat(Value(ANSWER), Cast(F("pk"), CharField()))
     return Answer.objects.annotate(log_ref=ref)
 
 
 def gather_answers(echo: Echo, now: datetime) -> int:
-    """Write what authors answered since into the log; how many events."""
-    untold = unlogged_answers(now, WITHIN).filter(question__site=echo.site_id)
-    fresh = untold.select_related(*_RELATED).order_by("received_at", "pk")[:AT_ONCE]
+    """Log new answers and the losses of their predictions; returns the number of events."""
+    unlogged = unlogged_answers(now, WITHIN).filter(question__site=echo.site_id)
+    fresh = unlogged.select_related(*_RELATED).order_by("received_at", "pk")[:AT_ONCE]
     news = [(_answer_event(answer), answer) for answer in fresh]
     with transaction.atomic():
         count = log_events(echo, [(event, answer.author_id) for event, answer in news])
@@ -181,7 +179,7 @@ def gather_answers(echo: Echo, now: datetime) -> int:
 
 
 def _answer_event(answer: Answer) -> Answered:
-    """The event of an answer to a question of which Echo had expected something."""
+    """The event of an answer to a question that Echo had predicted."""
     question = answer.question
     selection: Selection = question.message.selection
     predicted = selection.predicted[question.feature.key]
@@ -203,39 +201,39 @@ def _answer_event(answer: Answer) -> Answered:
 
 
 def _llm_shares(shares: Mapping[str, float], values: Sequence[str]) -> tuple[float, ...]:
-    """How likely a language model held each value; empty where the feature has others by now."""
+    """The language model's probability of each value; empty if the values have changed."""
     return tuple(shares[value] for value in values) if set(shares) == set(values) else ()
 
 
 def _loss(predicted: str, value: str, *, closed: bool) -> float:
-    """0 where they match, 1 where not; of free text the cosine distance (paper 004, 3.4.1).
+    """0 if they match, 1 if not; for free text the cosine distance (paper 004, 3.4.1).
 
-    The predicted value is always among the options: where none fits, it does not."""
+    The predicted value is always among the options, so "None of these" means that it was wrong."""
     if closed or not value:
         return float(predicted != value)
     return distance(predicted, value)
 
 
-#: Outcomes that a selection takes: its own must not drown those of others.
+#: Maximum number of results per selection, so that one does not outweigh the others.
 MOST_OUTCOMES = 10
 RATINGS = (OfferEvent.Kind.HELPFUL, OfferEvent.Kind.NOT_HELPFUL)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A reward as it stands; ``fresh`` unless it had been told before."""
+    """A logged reward; ``fresh``: it was new."""
 
     value: float
     fresh: bool
 
 
 def unlogged_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], QuerySet[Any]]":
-    """Offers of Echo's own at all sites, shown so lately, of which a log is to be told: whether
-    they were ``clicked``, once that is settled; and whether they helped."""
+    """Recently shown offers of Echo at all sites that the log does not know yet: those whose click
+    is settled (with ``clicked``), and those with a rating."""
     clicks = OfferEvent.objects.filter(decision=OuterRef("pk"), kind=OfferEvent.Kind.CLICKED)
     due = _shown(now - within, "reward-").annotate(clicked=Exists(clicks))
     ratings = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=RATINGS)
-    # Each site sets for itself how long a click is waited for.
+    # Each site has its own waiting time for clicks.
     settled = Q(clicked=True)
     for minutes in Echo.objects.order_by().values_list("reward_minutes", flat=True).distinct():
         latest = now - timedelta(minutes=minutes)
@@ -247,7 +245,7 @@ def unlogged_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], Q
 
 
 def gather_rewards(echo: Echo, now: datetime) -> int:
-    """Write what became of offers since into the log; how many events."""
+    """Log new results of offers; returns the number of events."""
     settled, asked = (
         offers.filter(echo=echo).select_related(*_REWARD_RELATED)
         for offers in unlogged_offers(now, WITHIN)
@@ -267,7 +265,7 @@ _REWARD_RELATED = ("author", "selection", "message")
 
 
 def _shown(since: datetime, prefix: str) -> "QuerySet[Any]":
-    """Offers of Echo's own, shown since then, that their log knows nothing of under that name."""
+    """Offers of Echo, shown since then, without a logged event of this prefix."""
     ref = Concat(Value(prefix), Cast(F("pk"), CharField()))
     known = LogEvent.objects.filter(echo=OuterRef("echo"), ref=OuterRef("log_ref"))
     shown = Decision.objects.filter(policy=ECHO, selection__isnull=False, shown_at__gt=since)
@@ -276,19 +274,19 @@ def _shown(since: datetime, prefix: str) -> "QuerySet[Any]":
 
 @transaction.atomic
 def record_outcome(selection: Selection, ref: str, value: float, now: datetime) -> Outcome:
-    """Write a reward into the log, once; whatever is told again, the first stands.
+    """Log a reward once; a repeated ``ref`` keeps the first value.
 
     Args:
         selection: with its Echo.
-        ref: the sender's id of it, of any length.
-        value: 0 (of no use) to 1.
+        ref: the sender's id of the reward, of any length.
+        value: 0 (no use) to 1.
 
     Raises:
         NotFound: the author's data was deleted.
         TooLate: the selection is older than :data:`WITHIN`.
-        Conflict: it has had :data:`MOST_OUTCOMES` rewards.
+        Conflict: it already has :data:`MOST_OUTCOMES` rewards.
     """
-    # Of an author one after the other, and none after their data was deleted.
+    # One reward per author at a time, and none after their data was deleted.
     author = lock_author(selection.author_id)
     if author is None:
         raise NotFound("There is no such selection.")
@@ -301,9 +299,9 @@ def record_outcome(selection: Selection, ref: str, value: float, now: datetime) 
     if name in known:
         return Outcome(float(known[name]["value"]), fresh=False)
     if now - selection.at > WITHIN:
-        raise TooLate(f"A selection is rewarded within {WITHIN.days} days.")
+        raise TooLate(f"A selection takes rewards for {WITHIN.days} days.")
     if len(known) >= MOST_OUTCOMES:
-        raise Conflict(f"This selection has had {MOST_OUTCOMES} rewards; no more are taken.")
+        raise Conflict(f"This selection already has {MOST_OUTCOMES} rewards, the maximum.")
     event = Rewarded(
         id=name,
         author=author.uid.hex,
@@ -317,7 +315,7 @@ def record_outcome(selection: Selection, ref: str, value: float, now: datetime) 
 
 
 def credit_of(selection: Selection) -> tuple[tuple[str, float], ...]:
-    """The features that went downstream, each with the chance that it was predicted rightly."""
+    """The selected features, each with the probability that its prediction was right."""
     known, predicted = _confirmed_predictions(selection), selection.predicted
     return tuple((key, known.get(key, 1 - predicted[key]["sigma"])) for key in selection.selected)
 
@@ -338,7 +336,7 @@ def _reward_event(
 
 
 def _confirmed_predictions(selection: Selection) -> dict[str, float]:
-    """Of the features whose author has answered about this message: whether it was right."""
+    """For features with an answer about this message: 1 if the prediction was right, else 0."""
     if selection.message_id is None:
         return {}
     answers = Answer.objects.standing().filter(question__message=selection.message_id)
@@ -355,21 +353,21 @@ _NOT_WITHDRAWN = Q(word__isnull=True) | ~Q(word=LogEvent.Kind.WITHDRAWN)
 
 
 def invalid_answers() -> QuerySet[Any, Any]:
-    """Answers at all sites that a log counts and that stand no more."""
+    """Answers of all sites that the log counts, but that are no longer valid."""
     answered = LogEvent.objects.filter(
         echo=OuterRef("question__site"), ref=OuterRef("log_ref"), kind=LogEvent.Kind.ANSWERED
     )
-    # Two lists for the database to look up, not one condition on every answer there is.
+    # Two lists that the database can look up, instead of a condition on all answers.
     excluded = Answer.objects.filter(excluded_at__isnull=False).values("pk")
     undone = Answer.objects.filter(undone_at__isnull=False).values("pk")
     word = _last_word("question__site", "log_ref")
-    fallen = answers_with_ref().filter(Q(pk__in=excluded) | Q(pk__in=undone), Exists(answered))
-    counting: QuerySet[Any, Any] = fallen.annotate(word=word).filter(_NOT_WITHDRAWN)
+    invalid = answers_with_ref().filter(Q(pk__in=excluded) | Q(pk__in=undone), Exists(answered))
+    counting: QuerySet[Any, Any] = invalid.annotate(word=word).filter(_NOT_WITHDRAWN)
     return counting
 
 
 def doubtful_rewards() -> QuerySet[Any, Any]:
-    """Events at all sites that count as rewards of authors who are not believed any more."""
+    """Rewards of all sites that count, but whose authors are no longer believed."""
     doubted = Author.objects.exclude(counting_authors()).values("pk")
     rewards = LogEvent.objects.filter(
         author__in=doubted, kind=LogEvent.Kind.REWARDED, data__trusted=True
@@ -378,7 +376,7 @@ def doubtful_rewards() -> QuerySet[Any, Any]:
 
 
 def withdrawn_of_believed() -> QuerySet[LogEvent]:
-    """Withdrawals at all sites that are the last word about an event whose author is believed."""
+    """Withdrawals of all sites that were not restored, although their author is believed."""
     later = LogEvent.objects.filter(
         echo=OuterRef("echo"), about=OuterRef("about"), number__gt=OuterRef("number")
     )
@@ -388,7 +386,7 @@ def withdrawn_of_believed() -> QuerySet[LogEvent]:
 
 @transaction.atomic
 def withdraw_invalid(echo: Echo) -> int:
-    """Withdraw what was told of answers that stand no more or of who is not believed; how many."""
+    """Withdraw events of invalid answers and of authors not believed; returns their number."""
     answers = invalid_answers().filter(question__site=echo.site_id)
     refs = list(answers.values_list("log_ref", "author")[:AT_ONCE])
     rewards = doubtful_rewards().filter(echo=echo)
@@ -401,7 +399,7 @@ def withdraw_invalid(echo: Echo) -> int:
 
 @transaction.atomic
 def restore_valid(echo: Echo) -> int:
-    """Restore what had been withdrawn of authors who are believed again; how many."""
+    """Restore withdrawn events of authors who are believed again; returns their number."""
     withdrawn = dict(withdrawn_of_believed().filter(echo=echo).values_list("about", "author"))
     answers = [int(ref.removeprefix(ANSWER)) for ref in withdrawn if ref.startswith(ANSWER)]
     standing = Answer.objects.filter(pk__in=answers, excluded_at__isnull=True).standing()
@@ -414,11 +412,11 @@ def restore_valid(echo: Echo) -> int:
 
 
 def _let_stand(echo: Echo, refs: Sequence[str], *, stands: bool) -> None:
-    """Whether the page counts the predictions beside these answers."""
+    """Set whether pages count the predictions of these answers."""
     Scored.objects.filter(echo=echo, event__ref__in=refs).update(stands=stands)
 
 
 def _last_word(echo: str, ref: str) -> Subquery:
-    """Whether the event of that name was withdrawn or restored last; null where neither."""
+    """The kind of the last withdrawal or restoration of an event; null if there is none."""
     words = LogEvent.objects.filter(echo=OuterRef(echo), about=OuterRef(ref))
     return Subquery(words.order_by("-number").values("kind")[:1])

@@ -1,4 +1,4 @@
-"""Experiments: designed, started, ended; and whose arm a message is in."""
+"""Experiments: their design, start and end, and the arm of a message."""
 
 import secrets
 from collections.abc import Sequence
@@ -29,8 +29,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class ArmPlace:
-    """Where a message stands: in which arm of which experiment, assigned as what; outside of
-    experiments Echo decides."""
+    """The policy, arm, unit and experiment of a message; without an experiment, Echo's policy."""
 
     policy: str = ECHO
     arm: str = ""
@@ -47,10 +46,10 @@ def create_experiment(
     windows: Sequence[Window] = (),
     planned_days: int = 28,
 ) -> Experiment:
-    """An experiment as it will be: what is fixed here is never changed.
+    """Create an experiment; its design never changes.
 
     Raises:
-        InvalidInput: the design cannot be used.
+        InvalidInput: the design is not valid.
     """
     found = design(arms, control, windows)
     if not name.strip():
@@ -75,47 +74,47 @@ def create_experiment(
 
 
 def start_experiment(experiment: Experiment) -> Experiment:
-    """From now on authors or windows are in its arms.
+    """Start an experiment: from now on it assigns authors or windows to arms.
 
     Raises:
-        Conflict: another one runs at this site, or it was started before, or it was changed since
-            it was designed.
+        Conflict: another one is running at this site, or it was already started, or its design has
+            changed.
     """
     if experiment.started_at is not None:
-        raise Conflict("This experiment was started before.")
+        raise Conflict("This experiment was already started.")
     found, key = design_of(experiment), key_of(experiment)
     if fingerprint(found, key) != experiment.fingerprint:
-        raise Conflict("The design is not the one that was fixed; design a new experiment.")
+        raise Conflict("The design has changed since it was fixed; design a new experiment.")
     unstarted = Experiment.objects.filter(pk=experiment.pk, started_at__isnull=True)
     try:
         with transaction.atomic():
             started = unstarted.update(started_at=timezone.now())
     except IntegrityError:
-        raise Conflict("Another experiment runs at this site; end it first.") from None
-    if not started:  # somebody was faster
-        raise Conflict("This experiment was started before.")
+        raise Conflict("Another experiment is running at this site; end it first.") from None
+    if not started:  # a concurrent call was faster
+        raise Conflict("This experiment was already started.")
     experiment.refresh_from_db(fields=["started_at"])
     return experiment
 
 
 def end_experiment(experiment: Experiment) -> Experiment:
-    """It takes no more messages; what it has found stays.
+    """End an experiment: it includes no later messages; its results stay.
 
     Raises:
-        Conflict: it does not run.
+        Conflict: it is not running.
     """
     ended = Experiment.objects.filter(
         pk=experiment.pk, started_at__isnull=False, ended_at__isnull=True
     ).update(ended_at=timezone.now())
     if not ended:
-        raise Conflict("This experiment does not run.")
+        raise Conflict("This experiment is not running.")
     experiment.refresh_from_db()
     return experiment
 
 
 def place_of(echo: Echo, author: Author, time: datetime) -> ArmPlace:
-    """Which arm decides about a message of an author."""
-    # Of one that has ended since, too: who wrote while it ran was assigned.
+    """The arm that decides about a message of an author."""
+    # Also one that has ended since: it includes messages that were written while it ran.
     lasted = Q(ended_at__isnull=True) | Q(ended_at__gt=time)
     running = echo.experiments.filter(lasted, started_at__lte=time).first()
     if running is None:
@@ -132,7 +131,7 @@ def place_of(echo: Echo, author: Author, time: datetime) -> ArmPlace:
 
 
 def design_of(experiment: Experiment) -> Design:
-    """The design as it was fixed."""
+    """The stored design."""
     stored = experiment.design
     windows = [
         Window(datetime.fromisoformat(start), datetime.fromisoformat(end))
@@ -142,10 +141,10 @@ def design_of(experiment: Experiment) -> Design:
 
 
 def key_of(experiment: Experiment) -> bytes:
-    """The secret by which arms are assigned."""
+    """The secret key that assigns arms."""
     return unseal(bytes(experiment.sealed_key))
 
 
 def hourly(start: datetime, hours: int, days: int) -> tuple[Window, ...]:
-    """Windows of so many hours over so many days."""
+    """Windows of ``hours`` each, over ``days``."""
     return grid(start, hours * 3600.0, days * 24 // hours)

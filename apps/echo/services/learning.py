@@ -1,7 +1,7 @@
-"""Learning from the log: whoever has the job applies what is new, in the order of its numbers.
+"""Learning from the log: the job applies new events in the order of their numbers.
 
-A state and how far it has learnt are written in one transaction: killed at any point, the next one
-goes on where the last one was written, and comes to the same bits.
+The state and the number of its last event are written in one transaction. After a kill at any point
+the next run continues from the last write, and reaches the same state, bit for bit.
 """
 
 import logging
@@ -44,16 +44,16 @@ from labelhub.core.errors import Conflict, InvalidInput
 logger = logging.getLogger(__name__)
 
 KIND = "echo.learn"
-#: Events that are learnt from between two writings, and between two snapshots.
+#: Events per page of the log and per renewal of the lease, and between snapshots.
 AT_ONCE, SNAPSHOT_EVERY = 200, 1_000
-#: Snapshots that are kept; of older ones every other.
+#: Number of newest snapshots that are all kept.
 KEPT = 20
-#: There is something to learn, or something to forget.
+#: There are events to learn, or erased authors to forget.
 DUE = Q(logged__gt=F("learnt")) | Q(erased__gt=0)
 
 
 def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> None:
-    """Have workers learn at each site with Echo that something has happened at.
+    """Start a job of learning for each site with new events.
 
     The arguments are those of :func:`echoes_with_news`.
     """
@@ -61,12 +61,12 @@ def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> None:
 
 
 def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[int]:
-    """The keys of those whose log or state is behind, found by some queries for all sites.
+    """The keys of Echoes whose log or state is behind, by a few queries for all sites.
 
     Args:
-        now: answers and offers are old enough then, or not.
-        within: for so long what has happened is looked back at.
-        trust: look as well whose word counts no more, or again.
+        now: the present time, which decides whether answers and offers are due.
+        within: how far back to look for answers and offers.
+        trust: also look for changed trust in authors.
     """
     on = {"question__site__echo__on": True}
     answers = unlogged_answers(now, within).filter(**on).order_by()
@@ -87,8 +87,8 @@ def _echoes_with_trust_changes() -> set[int]:
 
 
 def keep_up_with(echo: Echo) -> int:
-    """Write down what happened at a site and learn from it, here and now; how many events. 0 where
-    somebody else is at it."""
+    """Log a site's new events and learn from them at once; returns the number of learnt events.
+    0 if a worker is already learning."""
     learnt: list[int] = []
     work_on(KIND, echo.pk, report=learnt.append)
     echo.refresh_from_db()
@@ -96,11 +96,11 @@ def keep_up_with(echo: Echo) -> int:
 
 
 def rebuild_state(echo: Echo) -> bool:
-    """Make the state anew from the log and store it; whether what was stored was the same, to the
-    last bit.
+    """Rebuild the state from the log and store it; returns whether the stored state was equal, bit
+    for bit.
 
     Raises:
-        Conflict: somebody else is learning from the log.
+        Conflict: a worker is learning from the log.
     """
     same: list[bool] = []
     work_on(KIND, echo.pk, compare=same.append)
@@ -120,11 +120,11 @@ def learn_news(
     report: Callable[[int], object] = lambda _: None,
     compare: Callable[[bool], object] | None = None,
 ) -> None:
-    """Write down what happened at a site and learn from it.
+    """Log a site's new events and learn from them.
 
     Args:
-        report: is told how many events were learnt from.
-        compare: make the state anew as well; is told whether what was stored was the same.
+        report: called with the number of learnt events.
+        compare: rebuild the state too; called with whether the stored state was equal.
     """
     echo = Echo.objects.filter(pk=run.subject).select_related("site").first()
     if echo is None:
@@ -148,8 +148,8 @@ def learn_news(
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """Where learning goes on: a state that has learnt up to ``number``. whole: it holds all parts,
-    which replace what is stored; else some, and the others stay as they are."""
+    """A state that has learnt up to event ``number``. whole: it holds all parts and replaces the
+    stored state; otherwise the other stored parts stay."""
 
     state: EchoState
     number: int
@@ -157,7 +157,7 @@ class _Start:
 
 
 def _learn_from(run: JobRun, echo: Echo, start: _Start, until: int) -> int:
-    """Learn from there on and write it; how many events."""
+    """Learn the events after ``start`` and store the state; returns their number."""
     done = 0
     for entry in _lessons(echo, start.number, until):
         learn(start.state, entry.event)  # type: ignore[arg-type]  # controls are not among them
@@ -172,7 +172,7 @@ def _learn_from(run: JobRun, echo: Echo, start: _Start, until: int) -> int:
 
 
 def _stored_digest(echo: Echo) -> str:
-    """The digest of what is stored; "" where it cannot be read."""
+    """The digest of the stored state; "" if it cannot be read."""
     try:
         return digest(stored_state(echo))
     except InvalidInput:
@@ -180,22 +180,23 @@ def _stored_digest(echo: Echo) -> str:
 
 
 def _write(echo: Echo, start: _Start, until: int) -> None:
-    """Write what was learnt."""
+    """Store the state, and a snapshot if one is due."""
     store = store_state if start.whole else store_parts
     store(echo, start.state, until)
-    # Whoever was deleted meanwhile may be in it: then it is made anew once more.
+    # An author erased meanwhile may be in the state: ``erased`` then stays above 0, and the next
+    # run rebuilds it.
     Echo.objects.filter(pk=echo.pk, erased=echo.erased).update(erased=0)
     last = echo.snapshots.values_list("number", flat=True).first() or 0
     if until - last >= SNAPSHOT_EVERY:
         take_snapshot(echo, stored_state(echo), until)
-    # Of older ones every other is kept: it is gone back to more rarely.
+    # Keep every other one of the older snapshots.
     old = list(echo.snapshots.values_list("pk", flat=True)[KEPT:])
     if len(old) >= KEPT:
         Snapshot.objects.filter(pk__in=old[1::2]).delete()
 
 
 def _find_start(echo: Echo, until: int) -> _Start:
-    """The state to go on from: as it is stored, or before the first event that has changed."""
+    """The state to continue from: the stored one, or one before the first changed event."""
     if echo.erased:
         return _start_anew(echo)
     unlearnt = echo.log.filter(number__gt=echo.learnt, number__lte=until)
@@ -215,12 +216,12 @@ def _find_start(echo: Echo, until: int) -> _Start:
         parts = Parts({feature for feature, _ in about}, {author for _, author in about})
         return _Start(stored_state(echo, parts), echo.learnt, whole=False)
     except InvalidInput as fault:
-        logger.warning("Echo of site %s is learnt anew. %s", echo.pk, fault)
+        logger.warning("The state of Echo at site %s is rebuilt. %s", echo.pk, fault)
         return _start_anew(echo)
 
 
 def _start_anew(echo: Echo) -> _Start:
-    """Nothing that was made of the log before is used again."""
+    """An empty state; deletes all snapshots."""
     echo.snapshots.all().delete()
     return _Start(EchoState(), 0, whole=True)
 
@@ -228,12 +229,12 @@ def _start_anew(echo: Echo) -> _Start:
 def _start_from(snapshot: Snapshot) -> _Start:
     try:
         return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
-    except InvalidInput:  # of another version: everything is made anew
+    except InvalidInput:  # of another version: rebuild everything
         return _Start(EchoState(), 0, whole=True)
 
 
 def _lessons(echo: Echo, after: int, until: int) -> Iterator[Entry]:
-    """What is to be learnt from between two numbers, in order."""
+    """The events to learn after one number and up to another, in order."""
     logged = echo.log.filter(number__lte=until)
     rows = logged.filter(number__gt=after).exclude(kind__in=LogEvent.CONTROLS)
     freezes = logged.filter(kind=LogEvent.Kind.FROZEN)
@@ -244,8 +245,8 @@ def _lessons(echo: Echo, after: int, until: int) -> Iterator[Entry]:
 
 
 def _in_pages(rows: QuerySet[LogEvent]) -> Iterator[LogEvent]:
-    """In order. While a statement is open, SQLite refuses to write once another process has: who
-    learns writes amid the log that they keep it."""
+    """The rows in order, in pages. Learning renews its lease while it reads the log, and SQLite
+    refuses to write after another process during an open statement."""
     after = 0
     while page := list(rows.filter(number__gt=after).order_by("number")[:AT_ONCE]):
         yield from page
@@ -253,20 +254,20 @@ def _in_pages(rows: QuerySet[LogEvent]) -> Iterator[LogEvent]:
 
 
 def _entries(rows: Iterable[LogEvent]) -> Iterator[Entry]:
-    """The lines that can be read. A damaged one is named and teaches nothing, whoever reads the log
-    and however often: one line must not keep a site from learning for ever."""
+    """The readable events. A damaged event is logged as a warning and skipped, so that it does not
+    stop a site from learning."""
     for row in rows:
         try:
             event = from_json(row.kind, row.ref, row.data)
         except InvalidInput as fault:
-            warning = "Echo of site %s: line %s of the log is passed over. %s"
+            warning = "Echo at site %s: event %s of the log is damaged and skipped. %s"
             logger.warning(warning, row.echo_id, row.number, fault)
         else:
             yield Entry(row.number, event)
 
 
 def forget_erased_author(instance: Erasure, **_signal: Any) -> None:
-    """Whose data was deleted has taught nothing: their events are gone, the rest is learnt anew.
-    What models said in a search that is under way may have been said of their words."""
+    """Rebuild the state after an author's erasure, as their events are deleted. Also delete the
+    replies of a running search, which may be about their texts."""
     SearchReply.objects.filter(search__echo=instance.site_id).delete()
     Echo.objects.filter(site=instance.site_id).update(erased=F("erased") + 1)

@@ -1,7 +1,7 @@
-"""From a message to an offer, or to none: arm, selection, match, decision, words.
+"""Decide about the offer for a message: arm, selection, match, decision, words.
 
-It goes on beside the asking and nothing waits for it; an author's question is never later for it.
-Every message that could have had an offer gets a decision, in every arm.
+This runs in parallel with asking, and delays no question to an author. Every message that could
+have an offer gets a decision, in every arm.
 """
 
 import asyncio
@@ -48,19 +48,19 @@ from labelhub.core.prompts import Prompt, PromptLibrary
 
 logger = logging.getLogger(__name__)
 
-#: For so long whoever decides about a message has it to themselves.
+#: How long a process holds a message to decide about.
 LEASE = timedelta(seconds=60)
-#: Seconds in which the model must be through with an offer.
+#: Maximum seconds for a model to word an offer.
 LONGEST = 30.0
-#: Messages that are handed out at once.
+#: Messages per round.
 AT_ONCE = 50
 
 
 def messages_due(now: datetime) -> list[int]:
-    """Messages that an offer is to be decided about; whoever is told of one has it for a while.
+    """Claim messages to decide about; the caller holds them for :data:`LEASE`.
 
-    Only those that the model has called ordinary: one that it has not judged, as where its author
-    may not be asked now, may be about anything.
+    Only messages that the model has judged as ordinary: one that it has not judged, for example
+    because its author may not be asked now, may be about anything.
     """
     recent = Message.objects.by_authors().filter(
         site__enabled=True,
@@ -70,14 +70,14 @@ def messages_due(now: datetime) -> list[int]:
         received_at__gt=now - MOMENT,
         decision__isnull=True,
     )
-    # By their time, not their key: by keys some databases would look through all there are.
+    # Order by time, not by key: by key, some databases would scan all messages.
     oldest = recent.filter(is_ordinary()).exclude(text="").order_by("received_at", "pk")[:AT_ONCE]
     fresh = [message.pk for message in oldest if _claim(message, now)]
     return fresh + _reclaim_unfinished(now)
 
 
 def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> Decision | None:
-    """Decide what to offer at a message, and store it; None where it is not to be decided."""
+    """Decide about the offer for a message and store it; None if no decision is due."""
     related = ("message__author__site__model__provider", "message__conversation", "echo")
     rows: QuerySet[Decision] = Decision.objects.select_related(*related)
     decision = rows.filter(message=message_id, status=Decision.Status.PENDING).first()
@@ -104,23 +104,21 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
             {"key": reason.key, "value": reason.value, "part": round(reason.part, 4)}
             for reason in match.reasons
         ]
-    if ranked.decision.match is not None:
-        item = ranked.decision.match.item
-        offer, spent = _word_offer(item, decision.message, open_models)
+        offer, spent = _word_offer(match.item, decision.message, open_models)
         decision.offer, decision.cost_nanousd = _shown(offer, decision), sum(spent)
         count_cost(decision.message.site_id, sum(spent), calls=len(spent))
     return decision if _store(decision) else None
 
 
 def expire_decisions(now: datetime) -> int:
-    """End what was never decided or never brought in its moment; how many."""
+    """End decisions and offers that are too late; returns their number."""
     waiting = (Decision.Status.PENDING, Decision.Status.WAITING)
     late = Decision.objects.filter(status__in=waiting, created_at__lt=now - MOMENT)
     return late.update(status=Decision.Status.EXPIRED) if late.exists() else 0
 
 
 def _reclaim_unfinished(now: datetime) -> list[int]:
-    """Messages whose decision nobody finished, as after a kill, while their moment lasts."""
+    """Claim recent messages whose decision was not finished, for example after a kill."""
     left = Decision.objects.filter(
         status=Decision.Status.PENDING,
         lease_until__lt=now,
@@ -136,7 +134,7 @@ def _reclaim_unfinished(now: datetime) -> list[int]:
 
 
 def _claim(message: Message, now: datetime) -> bool:
-    """Whether it is ours to decide about: of two who come at once one writes the row."""
+    """Claim a message; False if another process was faster."""
     try:
         with transaction.atomic():
             Decision.objects.create(
@@ -153,7 +151,7 @@ def _claim(message: Message, now: datetime) -> bool:
 
 
 def _word_offer(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
-    """The words of an offer and what each call cost; the template's where no model may say any."""
+    """The offer in words and the cost of each call; from a template if no model may be called."""
     site, asked = message.author.site, message_for_models(message)
     region = site.region
     plan = OfferPlan(
@@ -169,7 +167,7 @@ def _word_offer(item: Item, message: Message, open_models: OpenModels) -> tuple[
     try:
         offer = asyncio.run(_run_wording(word_offer(item, moment, plan), spec, open_models, spent))
     except LabelhubError as error:
-        logger.warning("The offer at message %s is worded by its template: %s", message.pk, error)
+        logger.warning("A template words the offer for message %s: %s", message.pk, error)
         offer = ready_offer(item, moment, plan)
     if offer.source == MODEL:
         remember_prompt(plan.prompt)
@@ -183,13 +181,13 @@ async def _run_wording(
         async with asyncio.timeout(LONGEST), open_models(spec, PATIENCE) as models:
             return await drive_calls(steps, spec, models, spent)
     except TimeoutError:
-        raise ModelError(f"The model was not through after {LONGEST:g} seconds.") from None
+        raise ModelError(f"The model did not finish within {LONGEST:g} seconds.") from None
     finally:
         await close_all()
 
 
 def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
-    """The offer as the widget takes it."""
+    """The offer as JSON for the widget."""
     message, item = decision.message, offer.item
     price = "" if item.price is None else f"{item.price} {item.currency}"
     return {
@@ -211,7 +209,7 @@ def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
 
 @transaction.atomic
 def _store(decision: Decision) -> bool:
-    """Write what was decided; False where it was ended meanwhile or its author has gone."""
+    """Store the decision; False if it was ended or its author erased meanwhile."""
     rows = Decision.objects.filter(pk=decision.pk, status=Decision.Status.PENDING)
     if not rows.select_for_update(of=("self",)).exists():
         return False
@@ -225,5 +223,5 @@ def _store(decision: Decision) -> bool:
 
 @lru_cache(maxsize=1)
 def prompt() -> Prompt:
-    """The prompt by which offers are worded."""
+    """The prompt for the words of offers."""
     return PromptLibrary(settings.PROMPTS_DIR).get("echo", "offer")

@@ -1,4 +1,4 @@
-"""Bring an offer to its author and record its result: see ``apps.authors.services.site_config``."""
+"""Deliver offers to authors and record events: see ``apps.authors.services.site_config``."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -14,15 +14,15 @@ from apps.authors.models import Author
 from apps.authors.services.messages import in_quiet_period
 from apps.echo.models import Decision, Echo, OfferEvent
 
-#: An offer is about now: so long after its message it is brought, not later.
+#: How long after its message an offer may be delivered.
 MOMENT = timedelta(minutes=2)
-#: One that was sent and not shown is sent again after so long: the connection may have broken.
+#: When an offer that was sent but not shown is sent again: the connection may have broken.
 AGAIN = timedelta(seconds=10)
-#: Offers that a page may still have when it comes back: so many, and brought so lately.
+#: Offers that a page may still show after a reconnection: their maximum number and age.
 MOST_BROUGHT, LATELY = 5, timedelta(days=1)
-#: Clicks and displays of one offer that are kept.
+#: Maximum number of stored events per offer.
 MOST_EVENTS = 1_000
-#: Offers looked for by one query.
+#: Offers per query.
 AT_ONCE = 500
 
 _STANDING = (
@@ -42,19 +42,19 @@ _KINDS: Mapping[str, str] = {
 
 
 class EchoOffers:
-    """Echo's offers, as sockets bring them."""
+    """Echo's offers, for the sockets that deliver them."""
 
     def made_at(self, site_id: int) -> bool:
-        """Whether authors of the site may be offered something."""
+        """Whether offers are on at the site."""
         return Echo.objects.filter(site=site_id, offers_on=True).exists()
 
     def waiting(self, author_ids: Sequence[int]) -> list[int]:
-        """Those of the authors for whom an offer waits."""
+        """The authors among these with a waiting offer."""
         rows = _to_bring().filter(author__in=author_ids).order_by("pk")
         return list(dict.fromkeys(rows.values_list("author_id", flat=True)))
 
     def next(self, author: Author) -> Mapping[str, Any] | None:
-        """The newest offer that waits; brought from now on. Older ones are past their moment."""
+        """The newest waiting offer, marked as sent; older ones expire."""
         found = _to_bring().select_related("message").filter(author=author.pk)
         decision = found.order_by("-pk").first()
         if decision is None:
@@ -74,11 +74,11 @@ class EchoOffers:
         return {**decision.offer, "expires": int(expires.timestamp() * 1000)}
 
     def record_event(self, author: Author, uid: UUID, what: str, ref: str) -> None:
-        """Take what became of an offer; the same ``ref`` is the same.
+        """Record an event of an offer; a repeated ``ref`` counts once.
 
         Raises:
             UnknownQuestion: there is no such offer.
-            NotYours: it was made to somebody else.
+            NotYours: the offer was made to somebody else.
         """
         decision = Decision.objects.filter(uid=uid).exclude(item_ref="").first()
         if decision is None:
@@ -88,12 +88,12 @@ class EchoOffers:
         _record(decision, _KINDS[what], ref)
 
     def withdraw(self, author_id: int) -> None:
-        """End what is being decided, waits or was brought lately."""
+        """End the author's pending, waiting and recently delivered offers."""
         lately = Decision.objects.filter(author=author_id, created_at__gt=timezone.now() - LATELY)
         lately.filter(status__in=_STANDING).update(status=Decision.Status.EXPIRED)
 
     def withdrawn(self, uids: Collection[UUID]) -> set[UUID]:
-        """What was brought and has ended since: by :meth:`withdraw`, nothing else ends it."""
+        """The delivered offers among these that :meth:`withdraw` has ended."""
         ids, found = list(uids), set[UUID]()
         for start in range(0, len(ids), AT_ONCE):
             here = Decision.objects.filter(uid__in=ids[start : start + AT_ONCE])
@@ -102,25 +102,25 @@ class EchoOffers:
         return found
 
     def delivered(self, author: Author) -> set[UUID]:
-        """The last ones, of a day."""
+        """The author's last delivered offers, within a day."""
         since = timezone.now() - LATELY
         rows = Decision.objects.filter(author=author.pk, sent_at__gt=since).order_by("-pk")
         return set(rows.values_list("uid", flat=True)[:MOST_BROUGHT])
 
 
 def _record(decision: Decision, kind: str, ref: str) -> None:
-    """Keep it, once; whatever is told first, an offer that is told of was shown."""
+    """Store the event once. An offer with any event counts as shown."""
     now = timezone.now()
     try:
         with transaction.atomic():
             if decision.events.count() < MOST_EVENTS:
                 OfferEvent.objects.create(decision=decision, kind=kind, ref=ref, at=now)
             unseen = Decision.objects.filter(pk=decision.pk, shown_at__isnull=True)
-            # One that was taken back on its way stays so.
+            # A withdrawn offer stays withdrawn.
             taken_back = When(status=Decision.Status.EXPIRED, then=F("status"))
             shown = Case(taken_back, default=Value(Decision.Status.SHOWN))
             unseen.update(shown_at=now, status=shown)
-    except IntegrityError:  # told again
+    except IntegrityError:  # a repeated event
         return
 
 

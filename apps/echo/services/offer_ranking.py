@@ -1,4 +1,4 @@
-"""What could be offered at one message, or for a text that nobody sent, and which of it is."""
+"""Rank the items for a message or a trial text, and decide which one to offer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,20 +31,20 @@ from labelhub.core.echo.recommending.policies import (
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.limits import sampling_draw
 
-#: Decisions with an offer that an author's history looks back at, and their messages.
+#: How many offers and messages an author's history covers.
 LOOKED_AT, MESSAGES = 50, 400
 
 
 @dataclass(frozen=True, slots=True)
 class RankedOffer:
-    """What was decided, by which selection; the decision is None where the policy is not ours."""
+    """The decision about an offer, and the selection that it is based on."""
 
     selection: Selection | None
     decision: policies.OfferDecision
 
 
 def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) -> RankedOffer:
-    """Decide what to offer at a message, by the policy of its arm."""
+    """Decide about the offer for a message, by the policy of its arm."""
     selection = Selection.objects.filter(message=message).first() or select_unasked(message)
     policy = place.policy if place.policy in POLICIES else NOTHING
     rule = rule_of(policy, offer_rule_of(echo))
@@ -73,7 +73,7 @@ def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) ->
 
 
 def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> list[Selected]:
-    """The k features of a selection as they go downstream."""
+    """The selected features with their predictions."""
     if selection is None:
         return []
     predictions = [(key, selection.predicted[key]) for key in selection.selected]
@@ -91,7 +91,7 @@ def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> li
 
 
 def history_of(message: Message, now: datetime) -> OfferHistory:
-    """What the author was offered before this message."""
+    """The author's offers before this message."""
     offered = Decision.objects.filter(author=message.author_id).exclude(item_ref="")
     newest = offered.order_by("-pk").values_list("message_id", "item_ref", "created_at")
     rows = list(newest[:LOOKED_AT])
@@ -111,7 +111,7 @@ def history_of(message: Message, now: datetime) -> OfferHistory:
 
 
 def offer_rule_of(echo: Echo) -> OfferRule:
-    """The site's limits."""
+    """The site's rule for offers."""
     return OfferRule(
         least_match=echo.offer_least_match,
         every_messages=echo.offer_every_messages,
@@ -121,7 +121,7 @@ def offer_rule_of(echo: Echo) -> OfferRule:
 
 
 def meanings_of(definitions: tuple[Feature, ...]) -> Meanings:
-    """What the site says of its features' values."""
+    """The descriptions of the values of the site's features."""
     return Meanings(
         words={
             definition.key: definition.meanings for definition in definitions if definition.meanings
@@ -131,25 +131,25 @@ def meanings_of(definitions: tuple[Feature, ...]) -> Meanings:
 
 
 def _draw(message: Message, what: str) -> float:
-    """A number that looks drawn, the same one for the same message."""
+    """A pseudo-random number, the same for the same message."""
     site, author = message.author.site.public_key, message.author.uid.hex
     return sampling_draw(f"{what} {site}", author, message.ref)
 
 
-#: Above every exploring share: nothing is drawn.
+#: A draw above any share of random offers.
 NOT_DRAWN = 0.999
 
 
 @dataclass(frozen=True, slots=True)
 class OfferPreview:
-    """What would become of a text.
+    """The offer that a text would get.
 
     Args:
         text: as models would see it.
-        dropped: why nothing is offered at such a message, whatever the catalogue; "" if it may be.
-        decision: of somebody who has never been offered anything; None where it was dropped.
-        matches: what fits, the best first.
-        selected: the features that were looked at.
+        dropped: why such a message never gets an offer; "" if it may get one.
+        decision: for an author without earlier offers; None if the message was dropped.
+        matches: fitting items, best first.
+        selected: the selected features.
     """
 
     text: str
@@ -159,22 +159,22 @@ class OfferPreview:
     selected: Sequence[Selected]
 
 
-def preview_offer(of: Echo, text: str, open_models: OpenModels = shared_gateway) -> OfferPreview:
-    """Match a text as the first message of somebody; Echo without its exploring share."""
-    run = dry_run(of.site, text, open_models)
+def preview_offer(echo: Echo, text: str, open_models: OpenModels = shared_gateway) -> OfferPreview:
+    """Match a text as an author's first message, without random offers."""
+    run = dry_run(echo.site, text, open_models)
     if not _is_ordinary(run):
         return OfferPreview(run.text, run.reason or run.dropped_at, None, (), ())
-    message = Message(author=Author(site=of.site), text=run.text, language=run.language)
-    definitions = config_of(of.site).definitions
+    message = Message(author=Author(site=echo.site), text=run.text, language=run.language)
+    definitions = config_of(echo.site).definitions
     selected = selected_of(
         preview_selection(message), {definition.key: definition for definition in definitions}
     )
     moment = OfferContext(
         message_text=run.text, selected=selected, meanings=meanings_of(definitions)
     )
-    matches = policies.echo(index_of(of), moment)
+    matches = policies.echo(index_of(echo), moment)
     decision = decide(
-        offer_rule_of(of),
+        offer_rule_of(echo),
         matches,
         OfferHistory(),
         sensitive=False,
@@ -184,7 +184,7 @@ def preview_offer(of: Echo, text: str, open_models: OpenModels = shared_gateway)
 
 
 def _is_ordinary(run: DryRun) -> bool:
-    """Whether the model has called it so: of nothing else an offer is made."""
+    """Whether the model has judged the text as ordinary; only such messages get offers."""
     if run.dropped_at == "relevance":
         return run.reason == "none_relevant"
     return run.dropped_at in ("", *AFTER_JUDGEMENT)

@@ -1,7 +1,7 @@
-"""The calls that ask a language model for the features of a message.
+"""Calls that ask a language model to predict the features of a message.
 
-They show the nearest answers that authors gave about a feature, kept in each process and renewed as
-answers come, and the instruction that a search has found for it.
+Their prompts show the most similar messages with authors' answers about the feature, which each
+process caches, and the instruction that a search has found.
 """
 
 import time
@@ -28,11 +28,11 @@ from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, PromptLibrary
 from labelhub.core.safety import shows_danger
 
-#: Of a site's answers the newest are looked at, and of those of one feature the newest are kept.
+#: Maximum numbers of newest answers: read per site, and kept per feature.
 MOST_OF_SITE, MOST_OF_FEATURE = 3_000, 500
-#: Sites whose examples a process keeps.
+#: Maximum number of sites whose examples a process caches.
 MOST_SITES = 20
-#: Columns of an answer that make an example.
+#: Columns for an example.
 _COLUMNS = (
     "outcome", "value", "position", "author__uid", "question__options", "question__predicted",
     "question__feature__key", "question__message__text", "question__message__conversation_id",
@@ -41,7 +41,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class _CachedExamples:
-    """Examples with their feature by answer; for each feature its index, and of which answers."""
+    """Feature and example by answer; index by feature, and the answers that each index has."""
 
     examples: Mapping[int, tuple[str, Example]] = field(default_factory=dict)
     indexes: Mapping[str, ExampleIndex] = field(default_factory=dict)
@@ -53,12 +53,11 @@ _cached: dict[int, _CachedExamples] = {}
 
 
 def indexes_of(site_id: int, doubted: Collection[str]) -> Mapping[str, ExampleIndex]:
-    """The examples of each feature that has any, as old as what a process believes of a site may
-    be. Two queries at most, and none where they are fresh.
+    """The index of examples by feature, cached for up to ``FRESH`` seconds; at most two queries.
 
     Args:
         site_id: the site.
-        doubted: authors whose answers are no examples.
+        doubted: authors whose answers are not used.
     """
     now, kept = time.monotonic(), _cached.get(site_id, _CachedExamples())
     if kept.looked_at and now - kept.looked_at < FRESH:
@@ -78,8 +77,8 @@ def indexes_of(site_id: int, doubted: Collection[str]) -> Mapping[str, ExampleIn
 
 
 def standing_answers(site_id: int) -> "QuerySet[Answer]":
-    """What may be shown to models: answers that stand, in time, about texts that are still kept,
-    of authors who are believed and have not left."""
+    """Answers that models may see: valid, in time, about stored texts, of authors who are believed
+    and have not left."""
     return (
         Answer.objects.standing()
         .filter(
@@ -97,7 +96,7 @@ def standing_answers(site_id: int) -> "QuerySet[Answer]":
 
 
 def read_examples(answers: "QuerySet[Answer]") -> Iterable[tuple[int, str, Example]]:
-    """Each answer's key, its feature's key, and the example that it makes; in one query."""
+    """For each answer its key, its feature's key and its example; in one query."""
     related = ("question__message", "question__feature", "author")
     for answer in answers.select_related(*related).only(*_COLUMNS):
         question, value = answer.question, value_of(answer)
@@ -115,7 +114,7 @@ def read_examples(answers: "QuerySet[Answer]") -> Iterable[tuple[int, str, Examp
 def _refresh_examples(
     site_id: int, known: Mapping[int, tuple[str, Example]]
 ) -> Mapping[int, tuple[str, Example]]:
-    """What stands now, the newest first; what is known already is not read again."""
+    """The valid examples, newest first; reads only those that are not ``known``."""
     newest = standing_answers(site_id).order_by("-pk")
     stand = list(newest.values_list("pk", flat=True)[:MOST_OF_SITE])
     new = [answer for answer in stand if answer not in known]
@@ -130,7 +129,7 @@ def _refresh_examples(
 def _select_newest(
     examples: Mapping[int, tuple[str, Example]], doubted: Collection[str]
 ) -> dict[str, tuple[int, ...]]:
-    """The answers of each feature that are kept."""
+    """The newest answers of each feature, up to :data:`MOST_OF_FEATURE`."""
     found: dict[str, list[int]] = defaultdict(list)
     for answer, (key, example) in examples.items():
         if len(found[key]) < MOST_OF_FEATURE and example.author not in doubted:
@@ -138,20 +137,20 @@ def _select_newest(
     return {key: tuple(answers) for key, answers in found.items() if answers}
 
 
-#: Answers in one prompt at most, whatever their tokens.
+#: Maximum number of examples in a prompt.
 MOST_EXAMPLES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PredictionCalls:
-    """What the calls about one message need; making them reads nothing more.
+    """The data for the calls about one message; making a call makes no query.
 
     Args:
         moment: the message.
-        plan: the site's.
-        indexes: by feature, what authors answered about it.
-        instructions: by feature, what a search has found.
-        tokens: of the examples in one call.
+        plan: how the site's features are predicted.
+        indexes: the examples by feature.
+        instructions: the instructions in use by feature.
+        tokens: maximum tokens of the examples in a call.
     """
 
     moment: MessageContext
@@ -170,7 +169,7 @@ class PredictionCalls:
             self.plan,
             instruction=self.instructions.get(feature.key, ""),
             examples=[
-                # What was asked about under older rules is shown to no model.
+                # Messages that older rules let through are not shown to a model.
                 example
                 for example in (index.nearest(wanted) if index is not None else ())
                 if not shows_danger(example.text)
@@ -185,7 +184,7 @@ def prediction_calls_for(
     instructions: Mapping[str, str],
     doubted: Collection[str],
 ) -> PredictionCalls:
-    """What is needed to predict a message; ``doubted``: authors whose answers are no examples."""
+    """The data for predicting a message; answers of ``doubted`` authors are not used."""
     author = message.author
     return PredictionCalls(
         moment=MessageContext(
@@ -207,7 +206,7 @@ def predict_plan(site: Site) -> PredictPlan:
 
 @lru_cache(maxsize=10_000)
 def task_of(feature: Feature) -> FeatureTask:
-    """The feature as its models see it."""
+    """The feature as models see it."""
     return FeatureTask(
         key=feature.key,
         name=feature.name,
@@ -220,5 +219,5 @@ def task_of(feature: Feature) -> FeatureTask:
 
 @lru_cache(maxsize=2)
 def prompt(role: str) -> Prompt:
-    """The prompt of that role: "predict" or "instruct"."""
+    """The prompt of a role: "predict" or "instruct"."""
     return PromptLibrary(settings.PROMPTS_DIR).get("echo", role)

@@ -1,7 +1,7 @@
-"""A search for an instruction, some calls at a time: its answers, its calls, what it found.
+"""Search for an instruction, some calls at a time.
 
-Every answer is stored when it comes, so that whoever goes on after a kill pays for none of them
-again; the search itself is run anew each time, from its stored answers.
+Every reply is stored when it arrives, so that a search that continues after a kill does not pay for
+it again. Each run repeats the search from its stored replies.
 """
 
 import asyncio
@@ -54,21 +54,21 @@ from labelhub.core.llm.prices import cost_nanousd, estimate_usage
 from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage, call_key
 
 KIND = "echo.search"
-#: Answers about a feature since its last search without which there is no other.
+#: Minimum number of new answers about a feature since its last search.
 NEW_ANSWERS = 40
-#: Answers without which there is none at all.
+#: Minimum number of answers for a first search.
 LEAST_ANSWERS = LEAST_SHOWN + LEAST_KEPT_BACK
 
 
 @transaction.atomic
 def set_instruction(site: Site, feature: str, search_id: int | None) -> PromptSearch | None:
-    """Predict a feature with what one of its searches found; None: without an instruction.
+    """Use the instruction of one of a feature's searches; None for no instruction.
 
     Raises:
         NotFound: the site has no such feature, or the feature no such search.
-        Conflict: Echo was never on, or the search found nothing that may be used.
+        Conflict: Echo was never on, or the search has no instruction that may be used.
     """
-    # Whoever changes it meanwhile, a search that ends as well, waits here.
+    # Concurrent changes, also by a search that ends, wait here.
     echo = Echo.objects.select_for_update(no_key=True).get(pk=get_echo(site).pk)
     if not site.features.filter(key=feature).exists():
         raise NotFound("This site has no such feature.")
@@ -86,17 +86,19 @@ def set_instruction(site: Site, feature: str, search_id: int | None) -> PromptSe
 
 @transaction.atomic
 def use_instruction(search: PromptSearch) -> PromptSearch:
-    """Predict the feature with what this search found, from now on; also to go back to it.
+    """Use the instruction of this search from now on; also to restore an earlier one.
 
     Raises:
-        Conflict: it found nothing, or what by the rules of today is not used.
+        Conflict: it has no instruction, or one that breaks a current rule.
     """
-    # Of two who change it at once, the second one has the word.
+    # Of two concurrent changes the second one wins.
     Echo.objects.select_for_update(no_key=True).get(pk=search.echo_id)
     if search.status != PromptSearch.Status.BETTER:
-        raise Conflict("This search found no instruction; take one that did.")
+        raise Conflict("This search found no instruction; choose one that did.")
     if faults := instruction_faults(search.instruction):
-        raise Conflict(f"By the rules of today it may not be used. {faults[0].detail}")
+        raise Conflict(
+            f"The instruction breaks a current rule and may not be used. {faults[0].detail}"
+        )
     drop_instruction(search.echo, search.feature)
     search.active = True
     search.save(update_fields=["active"])
@@ -104,18 +106,18 @@ def use_instruction(search: PromptSearch) -> PromptSearch:
 
 
 def drop_instruction(echo: Echo, feature: str) -> bool:
-    """Predict the feature without an instruction from now on; whether there was one."""
+    """Stop using a feature's instruction; returns whether there was one."""
     return bool(echo.searches.filter(feature=feature, active=True).update(active=False))
 
 
 def begin_searches() -> int:
-    """Begin a search at each site where one may be and is due; how many. No call is made yet."""
+    """Begin a search at each site where one is due, without a call; returns their number."""
     wanted = Echo.objects.filter(on=True, search_on=True, site__enabled=True)
     return sum(_begin_search(echo) for echo in wanted.select_related("site"))
 
 
 def calls_left(echo: Echo) -> int:
-    """Calls that the searches of a site may make today (UTC)."""
+    """The calls that a site's searches may still make today (UTC)."""
     today = timezone.now().date()
     made = echo.search_calls if echo.search_day == today else 0
     return max(0, echo.search_calls_per_day - made)
@@ -137,7 +139,7 @@ def _begin_search(echo: Echo) -> bool:
                 echo=echo, feature=feature, present=present, answers=answers, until=until
             )
             start_job(KIND, search.pk)
-    except IntegrityError:  # somebody else has begun one
+    except IntegrityError:  # another process has begun one
         return False
     return True
 
@@ -159,22 +161,21 @@ def _due(echo: Echo) -> tuple[str, int, int] | None:
     return max(due)[1:] if due else None
 
 
-#: Calls that are made before others get their turn, and that are under way at once: authors'
-#: messages come first.
+#: Calls per turn before other jobs run, and concurrent calls: authors' messages have priority.
 AT_A_TIME, AT_ONCE = 40, 4
-#: After so long it is asked again whether the site may spend more.
+#: Wait before checking again whether the site may spend more.
 WAIT = timedelta(seconds=10)
-#: Seconds for one call.
+#: Maximum seconds per call.
 LONGEST = 30.0
-#: How a call ended that nobody answered.
+#: The finish reason of a call without an answer.
 FAILED = "no answer"
-#: The newest answers that are looked at: more than are ever kept back.
+#: Maximum number of answers that a search reads; more than it ever holds out.
 MOST_LABELS = 600
 
 
 def fail_search(search_id: int, error: Exception) -> None:
-    """End it without a result."""
-    _stop(search_id, "failed", failure_message(error, "It stopped by {fault}."))
+    """End a search without a result."""
+    _stop(search_id, "failed", failure_message(error, "The search failed: {fault}."))
 
 
 @job(KIND, fail=fail_search)
@@ -188,9 +189,9 @@ def go_on_with(run: JobRun, *, open_models: OpenModels = shared_gateway) -> None
     echo = found.echo
     if not (echo.on and echo.search_on and echo.site.enabled):
         with run.last_chunk():
-            _stop(found.pk, "switched_off", "It was switched off.")
+            _stop(found.pk, "switched_off", "Searching was switched off.")
     elif not calls_left(echo) or budget_spent(echo.site):
-        raise Postponed("The site may spend no more for now.", WAIT)
+        raise Postponed("The site may not spend more for now.", WAIT)
     else:
         _go_on(run, found, open_models)
 
@@ -210,7 +211,7 @@ def _go_on(run: JobRun, found: PromptSearch, open_models: OpenModels) -> None:
     )
     if feature is None:
         with run.last_chunk():
-            _stop(found.pk, "no_feature", "The site asks about it no more.")
+            _stop(found.pk, "no_feature", "The site no longer asks about this feature.")
         return
     known = {row.key: row for row in found.replies.all()}
     steps = search(
@@ -234,7 +235,7 @@ def _go_on(run: JobRun, found: PromptSearch, open_models: OpenModels) -> None:
         return
     some = missing[: min(AT_A_TIME, calls_left(found.echo))]
     _ask_some(run, found, some, kit.spec, open_models)
-    raise Postponed("Others get their turn.")
+    raise Postponed("Other jobs get their turn.")
 
 
 def _missing(
@@ -245,9 +246,9 @@ def _missing(
 
 
 def _key(call: Call, spec: ModelSpec) -> str:
-    """Equal for calls of one step that are asked the same of the same model."""
+    """The key of a call: equal for the same question of a step to the same model."""
     endpoint, model = spec.identity
-    # Also where chance has a part in the answer: it is one answer of this search.
+    # Also for random sampling: each call has one reply in a search.
     asked = call_key(replace(call, once=True), endpoint=endpoint, model=model, replicate=1)
     return hashlib.sha256(f"{call.step} {asked}".encode()).hexdigest()
 
@@ -269,7 +270,7 @@ def _ask_some(
     spec: ModelSpec,
     open_models: OpenModels,
 ) -> None:
-    """Ask, and store what comes, a few at once."""
+    """Make the calls, some concurrently, and store the replies."""
     wanted = PromptSearch.objects.filter(
         pk=found.pk,
         status=PromptSearch.Status.RUNNING,
@@ -313,19 +314,19 @@ async def _answers(
 
 
 async def _answer(models: Models, spec: ModelSpec, call: Call) -> Completion:
-    """What a model says to one call; with ``FAILED`` as its end where it says nothing."""
+    """A model's reply to a call; its finish reason is ``FAILED`` if there is none."""
     try:
         async with asyncio.timeout(LONGEST):
             return await models.complete(spec, call)
     except TimeoutError:
-        # What is given up has been read, and is paid.
+        # The provider has read the prompt of an abandoned call and charges for it.
         return Completion("", FAILED, estimate_usage(call.messages, ""))
     except ModelError as error:
         return Completion("", FAILED, Usage(**error.data.get("usage", {})))
 
 
 def _store(found: PromptSearch, rows: Sequence[SearchReply], cost: int) -> None:
-    """Keep the answers, count the calls."""
+    """Store the replies and count the calls."""
     calls = len(rows)
     PromptSearch.objects.filter(pk=found.pk).update(
         calls=F("calls") + calls, cost_nanousd=F("cost_nanousd") + cost
@@ -338,10 +339,10 @@ def _store(found: PromptSearch, rows: Sequence[SearchReply], cost: int) -> None:
 
 
 def _finish(search_: PromptSearch, found: Found) -> None:
-    """Write down what was found, and use it where it is better."""
+    """Store the result, and use the instruction if it is better."""
     Echo.objects.select_for_update(no_key=True).get(pk=search_.echo_id)
     in_use = search_.echo.searches.filter(feature=search_.feature, active=True)
-    # Who has put another one in its place meanwhile has the word.
+    # An instruction that somebody has chosen meanwhile stays.
     unchanged = search_.present == (in_use.values_list("instruction", flat=True).first() or "")
     status = PromptSearch.Status.UNCHANGED if found.kept else PromptSearch.Status.BETTER
     use = not found.kept and unchanged
@@ -361,7 +362,7 @@ def _finish(search_: PromptSearch, found: Found) -> None:
 
 
 def labels_of(search_: PromptSearch) -> list[Example]:
-    """The answers about its feature that stand, with what was said before their messages."""
+    """The valid answers about the search's feature, with the messages before them."""
     doubted = doubted_authors(search_.echo)
     answers = standing_answers(search_.echo.site_id).filter(
         question__feature__key=search_.feature, pk__lte=search_.until
@@ -378,7 +379,7 @@ def labels_of(search_: PromptSearch) -> list[Example]:
 
 
 def _earlier_messages(found: Mapping[int, Example]) -> dict[int, tuple[tuple[str, str], ...]]:
-    """By message what was said before it, as models see it (``as_asked``); one query."""
+    """The earlier messages of each message, as ``message_for_models`` shows them; one query."""
     talks = {int(example.conversation) for example in found.values()}
     rows = Message.objects.filter(conversation__in=talks).exclude(text="").order_by("pk")
     earlier: dict[str, list[tuple[int, str, str]]] = defaultdict(list)

@@ -1,7 +1,7 @@
-"""Echo decides what an author is asked about: relevance, prediction, worth, and what it chose.
+"""Echo's choice of what to ask an author: relevance, predictions, value of answers, selection.
 
-Everything is decided from a state that a process has read some seconds ago, so a message waits for
-no learning; what it chose, and how likely that was, is written down with the questions.
+It uses a cached state of the last seconds, so a message does not wait for learning. The choice and
+its probability are stored with the questions.
 """
 
 import hashlib
@@ -41,16 +41,16 @@ from labelhub.core.llm.types import Call
 logger = logging.getLogger(__name__)
 
 _SAID = (Question.Status.ANSWERED, Question.Status.NOFIT)
-#: Of questions that an author has not answered yet, so many are thought to be, of so many.
+#: Prior of an author's answer rate: so many answered questions, of so many.
 _ANSWERED, _SHOWN = 4.2, 5.0
-#: Decimal places in which a choice is told.
+#: Decimal places of stored numbers.
 _PLACES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class KnownEcho:
-    """What a process knows of a site's Echo, and since when; instructions by feature, and authors
-    whose answers teach nothing."""
+    """The cached Echo of a site: its state, instructions by feature, authors whose answers teach
+    nothing, and the time of reading."""
 
     echo: Echo | None
     state: EchoState
@@ -63,7 +63,7 @@ _known: dict[int, KnownEcho] = {}
 
 
 def known_echo(site: Site) -> KnownEcho:
-    """The site's Echo, as old as what a process believes of a site may be; never changed."""
+    """The site's Echo, cached for up to ``FRESH`` seconds; callers must not change it."""
     now = time.monotonic()
     known = _known.get(site.pk)
     if known is not None and now - known.read_at < FRESH:
@@ -81,8 +81,8 @@ def known_echo(site: Site) -> KnownEcho:
 
 
 def _state_of(echo: Echo, known: KnownEcho | None) -> EchoState:
-    """What has been learnt; of a thousand models those alone are read that have learnt since. Of
-    what cannot be read nothing is known until it has been learnt anew: asking goes on."""
+    """The learnt state; reads only models that have changed since. If it cannot be read, use an
+    empty state and have it rebuilt, so that asking continues."""
     try:
         if known is None or known.echo is None or known.echo.era != echo.era:
             return stored_state(echo, Parts(authors=()))
@@ -90,13 +90,13 @@ def _state_of(echo: Echo, known: KnownEcho | None) -> EchoState:
             return known.state
         return newer_state(echo, known.state, known.echo.learnt)
     except InvalidInput as fault:
-        logger.warning("Echo of site %s is learnt anew. %s", echo.pk, fault)
+        logger.warning("The state of Echo at site %s is rebuilt. %s", echo.pk, fault)
         Echo.objects.filter(pk=echo.pk).update(erased=F("erased") + 1)
         return EchoState()
 
 
 def forget_known(site_id: int) -> None:
-    """Read that site's Echo anew the next time."""
+    """Drop the cached Echo of a site."""
     _known.pop(site_id, None)
 
 
@@ -106,7 +106,7 @@ def chooser_for(
     features: Sequence[Feature],
     asked: Sequence[AskedQuestion],
 ) -> "EchoChooser | None":
-    """Echo, where the message's site has it on; with a language model for what matters most."""
+    """Echo's choice with a language model for the most relevant features; None if Echo is off."""
     chooser = model_chooser_for(message, features, asked)
     if chooser is not None:
         known = known_echo(message.author.site)
@@ -119,11 +119,11 @@ def chooser_for(
 def model_chooser_for(
     message: Message, features: Sequence[Feature], asked: Sequence[AskedQuestion] = ()
 ) -> "EchoChooser | None":
-    """Echo without a language model: what authors' answers alone have taught, and no call."""
+    """Echo's choice without a language model; None if Echo is off."""
     known = known_echo(message.author.site)
     if known.echo is None:
         return None
-    # What is new begins as it would in the log.
+    # New features start as they would in learning.
     state = known.state.knowing([feature.key for feature in features])
     ended = [question.status for question in asked if question.status not in OPEN]
     answered = sum(status in _SAID for status in ended)
@@ -146,11 +146,11 @@ class EchoChooser:
         self._explored = False
 
     def rank(self, features: Sequence[Definition]) -> Sequence[Definition]:
-        """By a draw of their relevance: what matters first, what is not known now and then."""
+        """Order by a draw of the relevance: relevant ones first, uncertain ones sometimes."""
         return sorted(features, key=lambda feature: -self._relevance(feature.key))
 
     def calls_for(self, relevant: Sequence[Definition], most: int) -> Mapping[str, Call | None]:
-        """The first features, as many as the site pays a language model for."""
+        """The calls for the first ``llm_features`` features."""
         if self.predicting is None:
             return {}
         return {
@@ -161,7 +161,7 @@ class EchoChooser:
     def expected_values(
         self, relevant: Sequence[Definition], llm_values: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
-        """What the feature's model expects of the message, which heeds what was said of it."""
+        """The predicted values, by the features' models and the language model's answers."""
         vector = vector_of(self._message.text)
         expected = {}
         for feature in relevant[: self.echo.models_per_message]:
@@ -170,7 +170,7 @@ class EchoChooser:
             model = self._state.model(feature.key)
             shares = tuple(llm_shares.values())
             prediction = predict(model, vector, feature.values, word, llm_shares=shares)
-            # Of an open feature only what was said of this message: not another author's word.
+            # For free text use only the language model's answer, never another author's words.
             value = prediction.top if feature.values else word
             if value:
                 expected[feature.key] = value
@@ -179,7 +179,7 @@ class EchoChooser:
         return expected
 
     def choose(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
-        """Of the k that go downstream those most worth asking about; a share at random."""
+        """Select k features and choose the most valuable ones to ask about; sometimes at random."""
         predicted = self._predicted
         sure = {key: 1 - predicted[key]["sigma"] for key in candidates if key in predicted}
         ranked = sorted(sure, key=lambda key: -self._relevance(key) * sure[key])
@@ -206,21 +206,20 @@ class EchoChooser:
         return {key: self._asked[key]["propensity"] for key in chosen}
 
     def store(self) -> None:
-        """Write the selection down; where an offer or another task has made one of this message
-        meanwhile, that one stands, and what is asked is added to it."""
+        """Store the selection; if the message already has one, add the asked features to it."""
         self._write(
             update_conflicts=True, unique_fields=["message"], update_fields=["asked", "explored"]
         )
 
     def store_unasked(self) -> None:
-        """Write it down where there is none of this message: nobody is asked anything by it."""
+        """Store a selection without questions, unless the message already has one."""
         self._write(ignore_conflicts=True)
 
     def _write(self, **conflicts: Any) -> None:
         Selection.objects.bulk_create([self.build_selection()], **conflicts)
 
     def build_selection(self) -> Selection:
-        """The selection, not written down."""
+        """The selection, not stored."""
         return Selection(
             echo=self.echo,
             author_id=self._message.author_id,
@@ -233,14 +232,14 @@ class EchoChooser:
         )
 
     def _relevance(self, key: str) -> float:
-        """A draw of the feature's relevance, the same whenever it is looked at."""
+        """A draw of the feature's relevance; the same at each call."""
         if not self._drawn:
             values = draw_relevance(self._state.relevance, self._draws)
             self._drawn = dict(zip(self._state.features, values.tolist(), strict=False))
         return self._drawn[key]
 
     def _prediction_record(self, key: str, value: str, prediction: Prediction) -> dict[str, Any]:
-        """What is written down of one prediction."""
+        """The stored record of a prediction."""
         state = self._state
         place, doubt, relevance = state.places[key], state.uncertainty, state.relevance
         signs = signs_of(state, key, prediction)
@@ -256,15 +255,14 @@ class EchoChooser:
         }
 
 
-#: What these drop no selection is made of: it is not worth it, nobody's business, or too late.
+#: Messages dropped by these stages get no selection: worthless, private, or too late.
 NEVER = ("screen", "sensitive", "left", "interrupted")
 
 
 def selection_for(message: Message) -> Selection | None:
-    """The one selection of a message, made where there is none yet and nobody asks about it now.
+    """The selection of a message; made now if there is none and no question is being prepared.
 
-    None where Echo is off, the message's text is not kept, or it was dropped by one of
-    :data:`NEVER`.
+    None if Echo is off, the message's text is not stored, or a stage of :data:`NEVER` dropped it.
     """
     found = Selection.objects.filter(message=message).first()
     if found is not None:
@@ -276,9 +274,8 @@ def selection_for(message: Message) -> Selection | None:
 
 
 def select_unasked(message: Message) -> Selection | None:
-    """A selection by the feature models alone, which ask no language model; None where Echo is
-    off, or the author's data was deleted meanwhile. Of two who make one at once, and of asking
-    meanwhile, the first has made it."""
+    """A selection without a language model; None if Echo is off or the author's data was deleted
+    meanwhile. If a concurrent task has stored one, returns that."""
     chooser = _choose_by_models(message)
     if chooser is None:
         return None
@@ -290,13 +287,13 @@ def select_unasked(message: Message) -> Selection | None:
 
 
 def preview_selection(message: Message) -> Selection | None:
-    """What would be selected of a message that nobody has sent; nothing is stored."""
+    """The selection for a trial message; nothing is stored."""
     chooser = _choose_by_models(message)
     return None if chooser is None else chooser.build_selection()
 
 
 def _choose_by_models(message: Message) -> EchoChooser | None:
-    """The choice by the feature models alone; None where Echo is off."""
+    """The choice by the features' models alone; None if Echo is off."""
     kit = config_of(message.author.site)
     chooser = model_chooser_for(message, kit.features)
     if chooser is None:
@@ -308,10 +305,10 @@ def _choose_by_models(message: Message) -> EchoChooser | None:
 
 
 def check_switched_on(site: Site) -> None:
-    """Refuse to select where Echo is off.
+    """Check that Echo is on.
 
     Raises:
-        Conflict: it is.
+        Conflict: it is off.
     """
     if known_echo(site).echo is None:
         forget_known(site.pk)  # it may have been switched on just now

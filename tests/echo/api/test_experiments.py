@@ -24,8 +24,8 @@ NEW: dict[str, Any] = {
     "control": "nothing",
 }
 DAY = [
-    {"start": f"2026-11-{hour}T00:00:00Z", "end": f"2026-11-{hour + 1}T00:00:00+00:00"}
-    for hour in (20, 21)
+    {"start": f"2026-11-{day}T00:00:00Z", "end": f"2026-11-{day + 1}T00:00:00+00:00"}
+    for day in (20, 21)
 ]
 
 
