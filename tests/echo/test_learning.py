@@ -231,7 +231,7 @@ def test_a_damaged_line_of_the_log_is_named_and_passed_over_and_learning_goes_on
     assert echo.learnt == 4
     assert rebuild_state(echo)
     assert list(stored_state(echo).models) == [second.feature]
-    assert f"line {first.number} of the log" in caplog.text
+    assert f"event {first.number} of the log" in caplog.text
     assert first.ref in caplog.text
 
 

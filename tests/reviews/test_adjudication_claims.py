@@ -45,7 +45,7 @@ def test_the_end_of_the_queue_tells_of_the_desk(project: Project, judge: User) -
     status = queue_status(project, judge)
 
     assert (status.mine, status.on_desk, status.nothing_left) == (0, 1, True)
-    assert "1 item is before you to decide" in html
+    assert "1 item waits for your decision" in html
 
 
 def test_taken_to_the_desk_it_leaves_the_queue(project: Project, judge: User) -> None:

@@ -135,7 +135,7 @@ class TestReturning:
         assert Label.objects.count() == 2
 
     def test_a_reason_is_needed(self, project: Project, manager: User) -> None:
-        with pytest.raises(InvalidInput, match="reason: say why"):
+        with pytest.raises(InvalidInput, match="reason: give a reason"):
             return_to_queue(project=project, item_ids=[1], by=manager, reason=" ")
 
     def test_items_elsewhere_stay(self, project: Project, manager: User) -> None:
