@@ -267,7 +267,9 @@ def test_what_limits_a_run_is_told_as_its_worker_reported_it() -> None:
     Run.objects.update(status="running", started_at=timezone.now(), pulse=pulse)
     unlimited = "No limit slows the run down: 8 calls under way."
     assert unlimited in page_of(run, "run_progress")
-    Run.objects.update(pulse=pulse | {"limits": [line]})
+    # A worker of another version may report less, or something else.
+    del line["words"], line["breaker_open"]
+    Run.objects.update(pulse=pulse | {"limits": [line, "odd"]})
     part = page_of(run, "run_progress")
     assert "8 of 8 calls under way, 3 waiting, 6 % of the recent calls refused" in part
     assert "8 to 6: refusals" in part

@@ -113,7 +113,7 @@ def progress(run: Run) -> RunProgress:
         limited_by=limited_by(run),
         debates_per_minute=per_second * 60 if per_second else None,
         calls_under_way=run.pulse.get("calls") if watched else None,
-        lines=tuple(_line(entry) for entry in run.pulse.get("limits", ())) if watched else (),
+        lines=_lines(run.pulse) if watched else (),
         settling=not run.going and run.status != Run.Status.DONE and held.exists(),
     )
 
@@ -169,15 +169,22 @@ def limited_by(run: Run) -> str:
     return str(run.pulse.get("limited_by", ""))
 
 
-def _line(entry: Mapping[str, Any]) -> ProviderLine:
-    """An entry of ``limits_of`` in the worker's report."""
-    return ProviderLine(
-        provider=entry["provider"],
-        limit=entry["limit"],
-        in_flight=entry["in_flight"],
-        waiting=entry["waiting"],
-        words=entry["words"],
-        refused_share=entry["refused_share"],
-        stopped=entry["breaker_open"],
-        changes=tuple(entry["changes"]),
+def _lines(pulse: Mapping[str, Any]) -> tuple[ProviderLine, ...]:
+    """The entries of ``limits_of`` in the worker's report. The worker may run another version, so
+    any field may be missing."""
+    limits = pulse.get("limits")
+    entries = limits if isinstance(limits, list) else []
+    return tuple(
+        ProviderLine(
+            provider=str(entry.get("provider", "")),
+            limit=entry.get("limit") or 0,
+            in_flight=entry.get("in_flight") or 0,
+            waiting=entry.get("waiting") or 0,
+            words=str(entry.get("words", "")),
+            refused_share=entry.get("refused_share") or 0.0,
+            stopped=bool(entry.get("breaker_open")),
+            changes=tuple(entry.get("changes") or ()),
+        )
+        for entry in entries
+        if isinstance(entry, Mapping)
     )
