@@ -5,20 +5,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.agreement.evaluation import SuggestionsRight, suggestions_right
+from apps.authors.models import Site
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import backlog
 from apps.projects.models import ImportBatch, Item, Membership, Project
+from apps.reviews.adjudication.docket import may_adjudicate, waiting_states
 from apps.reviews.comments.selectors import unread_by_project
+from apps.reviews.models import Mention
 
-FOUND = 20
 #: Items that at least one person has labelled.
 REVIEWED = Q(labels_by_people__gt=0)
 
@@ -92,12 +95,38 @@ def _grouped_states(project_ids: Sequence[int]) -> Mapping[int, Mapping[str, int
     return grouped
 
 
-def find_items(user: User | AnonymousUser, query: str) -> QuerySet[Item]:
-    """Items of the user's projects whose id or text holds ``query``."""
-    hit = Q(external_id__icontains=query) | Q(text__icontains=query)
-    return (
-        Item.objects.visible_to(user).filter(hit).select_related("project").order_by("pk")[:FOUND]
+@dataclass(frozen=True, slots=True)
+class MenuFacts:
+    """What the menu of a project depends on. ``unread``: comments that mention the user."""
+
+    has_sites: bool
+    has_conflicts: bool
+    unread: int
+
+    @property
+    def present(self) -> set[str]:
+        """The conditional rooms that have something in them, by their keys."""
+        rooms = {"sites": self.has_sites, "adjudication": self.has_conflicts}
+        return {key for key, holds in rooms.items() if holds}
+
+
+def menu_facts(project: Project, user: User | AnonymousUser) -> MenuFacts:
+    """The facts for ``user``; conflicts are for experts. One query."""
+    conflicts = (
+        waiting_states(project) if may_adjudicate(user, project) else ItemState.objects.none()
     )
+    unread = Mention.objects.filter(user=user.pk, seen_at=None, comment__project=OuterRef("pk"))
+    counted = unread.order_by().values("user").annotate(number=Count("pk")).values("number")
+    row = (
+        Project.objects.filter(pk=project.pk)
+        .order_by()
+        .values_list(
+            Exists(Site.objects.filter(project=OuterRef("pk"))),
+            Exists(conflicts),
+            Coalesce(Subquery(counted), 0),
+        )
+    )
+    return MenuFacts(*row.get())
 
 
 def is_hidden(item: Item, user: User) -> bool:

@@ -14,11 +14,11 @@ from apps.accounts.roles import Right, Role
 from apps.common.addresses import parse_row_id
 from apps.common.workers import worker_silence
 from apps.dashboards.demo_site import CATALOGUE, SLUG, find_demo_site
+from apps.dashboards.search import MOST
+from apps.dashboards.search import search as find
 from apps.dashboards.selectors import (
-    FOUND,
     annotator_rows,
     debates_of_item,
-    find_items,
     is_hidden,
     next_step,
     overview,
@@ -27,6 +27,7 @@ from apps.dashboards.selectors import (
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.selectors import item_with_ledger
 from apps.llm.selectors import list_models
+from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema, get_project, members
 from apps.reviews.adjudication.docket import may_adjudicate
@@ -40,20 +41,25 @@ from labelhub.core.errors import NotFound
 @login_required
 @require_GET
 def home(request: SignedInRequest) -> HttpResponse:
-    """What is going on, where am I needed? Also answers the search field in the header."""
+    """What is going on, where am I needed?"""
+    return render(request, "dashboards/home.html", {"rows": project_rows(request.user)})
+
+
+@login_required
+@require_GET
+def search(request: SignedInRequest) -> HttpResponse:
+    """Pages, actions, projects and items for ``q``; those of ``project`` first."""
     query = request.GET.get("q", "").strip()[:200]
-    rows = project_rows(request.user)
-    if not query:
-        return render(request, "dashboards/home.html", {"rows": rows})
-    wanted = query.lower()
-    named = [row for row in rows if wanted in f"{row.project.name} {row.project.slug}".lower()]
+    slug = request.GET.get("project", "")
+    project = Project.objects.visible_to(request.user).filter(slug=slug).first() if slug else None
     context = {
         "query": query,
-        "rows": named,
-        "items": find_items(request.user, query),
-        "most": FOUND,
+        "project": project,
+        "found": find(request.user, query, project),
+        "most": MOST,
     }
-    return render(request, "dashboards/search.html", context)
+    part = "#results" if request.headers.get("HX-Request") else ""
+    return render(request, f"dashboards/search.html{part}", context)
 
 
 @login_required

@@ -18,6 +18,7 @@ urlpatterns = [
         views.import_progress,
         name="import_progress",
     ),
+    path("p/<slug:slug>/api/", views.project_api, name="project_api"),
     path("p/<slug:slug>/export/", views.export_page, name="export_page"),
     path("p/<slug:slug>/export/download/", views.export_download, name="export_download"),
     path(SAVED, saved.saved_list, name="saved_list"),

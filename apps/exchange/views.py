@@ -89,6 +89,16 @@ MOVING = (ImportBatch.Status.QUEUED, ImportBatch.Status.RUNNING)
 SHOWN_FAULTS = 200
 STOP_POLLING = 286  # of htmx
 
+PYTHON_EXAMPLE = """\
+from labelhub_client import Client
+
+project = Client("{server}", "YOUR KEY").project("{slug}")
+frame = project.export().to_dataframe(per="label")
+"""
+REST_EXAMPLE = """\
+curl -H "Authorization: Token YOUR_KEY" "{server}api/v1/projects/{slug}/items/"
+"""
+
 
 @login_required
 @require_http_methods(["GET", "POST"])
@@ -104,7 +114,7 @@ def import_create(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             return redirect("import_detail", slug, batch.pk)
     context = {
-        **project_page(request, project, "items"),
+        **project_page(request, project, "import"),
         "form": form,
         "formats": readers.FORMATS.values(),
         "imports": recent_imports(project),
@@ -140,7 +150,7 @@ def import_detail(request: SignedInRequest, slug: str, batch_id: int) -> HttpRes
     """One import: its columns, then its progress, then its result."""
     project = get_project(request.user, slug, Right.MANAGE)
     batch = import_of(project, batch_id)
-    context = {**project_page(request, project, "items"), "batch": batch}
+    context = {**project_page(request, project, "import"), "batch": batch}
     if batch.status == ImportBatch.Status.UPLOADED:
         return _choose_columns(request, batch, context)
     if batch.status in MOVING:
@@ -215,6 +225,20 @@ def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
         "withheld": download_refusal(request.user, project),
     }
     return render(request, "exchange/export_page.html", context)
+
+
+@login_required
+@require_GET
+def project_api(request: SignedInRequest, slug: str) -> HttpResponse:
+    """How programs reach the project."""
+    project = get_project(request.user, slug, Right.VIEW)
+    server = request.build_absolute_uri("/")
+    context = project_page(request, project, "api") | {
+        "server": server,
+        "python": PYTHON_EXAMPLE.format(server=server, slug=project.slug),
+        "rest": REST_EXAMPLE.format(server=server, slug=project.slug),
+    }
+    return render(request, "exchange/project_api.html", context)
 
 
 @login_required

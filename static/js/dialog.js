@@ -1,8 +1,12 @@
-// <button data-opens="id of a dialog">, <button data-closes>; the browser handles Esc and focus.
+// <button data-opens="id of a dialog">, or a link for browsers without scripts; <button data-closes>.
+// The browser handles Esc and focus.
 export function watchDialogs() {
   document.addEventListener("click", (event) => {
     const opener = event.target.closest?.("[data-opens]");
-    if (opener) open(opener);
+    if (opener) {
+      event.preventDefault();
+      open(opener);
+    }
     if (event.target.closest?.("[data-closes]")) event.target.closest("dialog")?.close();
     // A press on the backdrop reaches the dialog element itself.
     if (event.target instanceof HTMLDialogElement && outside(event)) event.target.close();

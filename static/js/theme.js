@@ -1,5 +1,4 @@
-// Changes the theme, the navigation's width and its open groups at once. The theme's form also works
-// without this script.
+// Changes the theme and the navigation's width at once. The theme's form also works without this script.
 const YEAR = 365 * 24 * 3600;
 
 function keep(name, value) {
@@ -23,11 +22,6 @@ function narrow() {
   keep("labelhub_nav", root.dataset.nav ?? "wide");
 }
 
-// Runs before the click opens or closes the group.
-function fold(group) {
-  keep(`labelhub_nav_${group.dataset.navGroup}`, group.open ? "shut" : "open");
-}
-
 export function watchTheme() {
   // Before busy.js marks the form, which is not sent.
   document.addEventListener("submit", (event) => {
@@ -37,6 +31,5 @@ export function watchTheme() {
   }, { capture: true });
   document.addEventListener("click", (event) => {
     if (event.target.closest?.("[data-nav-narrow]")) narrow();
-    if (event.target.closest?.(".nav__heading")) fold(event.target.closest("[data-nav-group]"));
   });
 }

@@ -51,6 +51,7 @@ FROM_SERVER = row(POST=SERVER)
 
 PAGES = {
     "home": row(GET=SIGNED_IN),
+    "search": row(GET=SIGNED_IN),
     "health_live": row(GET=EVERYBODY),
     "health_ready": row(GET=EVERYBODY),
     "set_theme": row(POST=EVERYBODY),
@@ -78,6 +79,7 @@ PAGES = {
     "import_create": MANAGER_PAGE,
     "import_detail": MANAGER_PAGE,
     "import_progress": row(GET=MANAGE),
+    "project_api": READ,
     "export_page": READ,
     "export_download": READ,
     "saved_list": READ,

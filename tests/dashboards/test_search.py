@@ -1,5 +1,6 @@
-"""The search field of the header."""
+"""The search of the header: pages, actions, projects and items."""
 
+import re
 from typing import Any
 
 import pytest
@@ -22,9 +23,9 @@ def project(client: Client) -> Project:
     return made
 
 
-def search(client: Client, words: str) -> str:
+def search(client: Client, words: str, **more: str) -> str:
     """The page's HTML."""
-    response = client.get("/", {"q": words})
+    response = client.get("/find/", {"q": words} | more)
     assert response.status_code == 200
     return response.content.decode()
 
@@ -54,7 +55,7 @@ def test_what_is_searched_and_found_is_escaped(project: Project, client: Client)
 
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)" in html
-    assert "Found for “&lt;script&gt;”" in html
+    assert 'value="&lt;script&gt;"' in html
 
 
 def test_it_takes_the_same_queries_however_many_items(
@@ -62,8 +63,8 @@ def test_it_takes_the_same_queries_however_many_items(
 ) -> None:
     open_several(project, 9, text="breakfast")
 
-    # session, user; projects, item states, runs in progress, memberships; items with project
-    with django_assert_num_queries(8):
+    # session, user; projects; items with project
+    with django_assert_num_queries(4):
         search(client, "breakfast")
 
 
@@ -80,3 +81,55 @@ def test_it_finds_projects_by_name_and_items_by_id_and_text(
     for item in (by_text, by_id):
         assert f"/p/{project.slug}/items/{item.pk}/" in html
     assert f"/items/{other.pk}/" not in html
+
+
+def hits(client: Client, words: str, project: Project) -> list[str]:
+    """The addresses that the header's dialog shows for ``words`` on a page of ``project``."""
+    answer = client.get(
+        "/find/", {"q": words, "project": project.slug}, headers={"HX-Request": "true"}
+    )
+    html = answer.content.decode()
+    assert "<html" not in html
+    return re.findall(r'href="([^"]+)"', html)
+
+
+@all_cases(
+    ("words", "page"),
+    [
+        ("agre", "agreement/"),
+        ("kappa", "agreement/"),
+        ("quality agreement", "agreement/"),
+        ("auto accept", "automation/"),
+        ("AUTO-ACCEPT", "automation/"),
+        ("api", "api/"),
+    ],
+)
+def test_it_finds_pages_of_the_project_by_the_beginnings_of_words(
+    project: Project, client: Client, words: str, page: str
+) -> None:
+    assert f"/p/{project.slug}/{page}" in hits(client, words, project)
+
+
+def test_it_offers_only_what_the_role_may_do(project: Project, client: Client) -> None:
+    assert hits(client, "run start", project) == []
+    assert hits(client, "people", project) == []
+    client.force_login(member(project, Role.MANAGER))
+    assert hits(client, "run start", project) == [f"/p/{project.slug}/runs/new/"]
+    assert hits(client, "people", project) == [f"/p/{project.slug}/people/"]
+
+
+def test_without_words_it_shows_rooms_actions_and_projects(
+    project: Project, client: Client
+) -> None:
+    open_item(project, text="anything")
+
+    shown = hits(client, "", project)
+
+    assert f"/p/{project.slug}/runs/" in shown
+    assert "/projects/new/" in shown
+    assert not any("/items/" in address and address[-2].isdigit() for address in shown)
+
+
+def test_pages_of_a_foreign_project_are_not_shown(project: Project, client: Client) -> None:
+    foreign = ProjectFactory.create(name="Their harbour")
+    assert not any(foreign.slug in address for address in hits(client, "agreement", foreign))

@@ -14,10 +14,13 @@ def sign_in(page: Page, username: str, password: str) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Projects")
 
 
-def go_to(page: Page, name: str) -> None:
-    """A page of the project, by its navigation."""
-    links = page.get_by_role("navigation", name="Project")
-    links.get_by_role("link", name=name, exact=True).click()
+def go_to(page: Page, room: str, tab: str = "") -> None:
+    """A page of the project, by its menu and its room's tabs."""
+    menu = page.get_by_role("navigation", name="Project")
+    menu.get_by_role("link", name=room, exact=True).click()
+    if tab:
+        tabs = page.get_by_role("navigation", name=room)
+        tabs.get_by_role("link", name=tab, exact=True).click()
 
 
 def task(page: Page) -> Locator:

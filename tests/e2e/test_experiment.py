@@ -15,7 +15,7 @@ FINISHED = 60_000  # milliseconds; the offline model takes a few seconds
 def test_three_protocols_are_tried_compared_read_and_one_is_used(open_as: OpenAs) -> None:
     page = open_as("manager", viewport={"width": 1280, "height": 900})
     page.goto(f"/p/{DEMO}/")
-    go_to(page, "Experiments")
+    go_to(page, "Models", "Experiments")
     expect(page.get_by_role("heading", level=1)).to_have_text("Experiments")
     set_up(page)
     watch(page)

@@ -116,8 +116,7 @@ def create_project(page: Page, name: str, labels: list[dict[str, Any]]) -> None:
 
 def upload(page: Page, path: Path, *, text: str = "", id_column: str = "") -> None:
     """Choose a file, then its columns where they are not recognised."""
-    go_to(page, "Set-up")
-    page.get_by_role("link", name="Import items").click()
+    go_to(page, "Data", "Import")
     page.get_by_label("File", exact=True).set_input_files(path)
     expect(page.get_by_text(f"{path.name}, ")).to_be_visible()
     page.get_by_role("button", name="Continue to the columns").click()
@@ -138,7 +137,7 @@ def expect_imported(page: Page, *, created: int) -> None:
 
 def start_offline_run(page: Page) -> None:
     """Extractor, critic and judge on the built-in model; what it takes is shown before."""
-    go_to(page, "Runs")
+    go_to(page, "Models")
     page.get_by_role("link", name="Plan the first run").click()
     page.locator('input[name="protocol"][value="ecj"]').check()
     takes = page.get_by_role("complementary", name="What it will take")
@@ -209,7 +208,7 @@ def answer_one(page: Page, number: int) -> None:
 
 def evaluate(page: Page) -> None:
     """Numbers with their doubt; a cell of a matrix leads to its items and their debates."""
-    go_to(page, "Evaluation")
+    go_to(page, "Quality", "Evaluation")
     for name in ("Overall", "Per label", "Where it fails"):
         expect(page.get_by_role("heading", name=name)).to_be_visible()
     for label in aspects():

@@ -67,7 +67,7 @@ def texts_file(folder: Path) -> Path:
 
 def add_person(page: Page, name: str, kind: str) -> str:
     """Step 3 for one of them; returns the password to hand over."""
-    go_to(page, "People")
+    go_to(page, "Settings", "People")
     form = page.locator("form", has=page.get_by_role("heading", name="Create an account"))
     form.get_by_label("User name").fill(name)
     form.get_by_label("Labels as").select_option(kind)
@@ -87,7 +87,7 @@ def label_all(page: Page, keys: dict[str, str]) -> None:
 
 def decide_the_conflict(page: Page) -> None:
     """Step 5: both opinions beside each other, one key, decided."""
-    go_to(page, "Adjudication")
+    go_to(page, "Adjudicate")
     expect(page.get_by_role("heading", level=1)).to_have_text("Adjudication")
     page.wait_for_load_state()  # before its script is there, no key is heard
     page.keyboard.press("Enter")

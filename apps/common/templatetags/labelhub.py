@@ -8,7 +8,7 @@ from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from apps.common import figures, highlight, navigation
+from apps.common import figures, highlight
 from apps.common.charts import KIND_WORDS, Chart
 from apps.common.charts.drawing import svg_element
 from apps.common.theme import current_theme, is_nav_narrow
@@ -123,23 +123,6 @@ def sort_header(
     wanted = f"-{key}" if state == "ascending" else key
     address = query_with(context, sort=wanted)
     return {"text": text, "state": state, "address": address, "numeric": numeric}
-
-
-@register.simple_tag(takes_context=True)
-def project_groups(context: template.Context) -> list[navigation.ShownGroup]:
-    """The menu of ``project`` for ``role``."""
-    project, request = context["project"], context.get("request")
-    # Operators are no members, and experts everywhere.
-    expert = project.known_member is None or project.known_member.kind == "expert"
-    return list(
-        navigation.shown_groups(
-            project.slug,
-            role=str(context.get("role") or "viewer"),
-            expert=expert,
-            current=str(context.get("nav", "")),
-            cookies=request.COOKIES if request is not None else {},
-        )
-    )
 
 
 @register.simple_tag

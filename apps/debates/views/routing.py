@@ -138,6 +138,7 @@ def routing_rule(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect("routing_rule", slug)
     sample = services.read_routing_sample(project)
     context = page_frame(request, project) | {
+        "nav": "routing",
         "form": form,
         "sample": sample,
         "stored": selectors.stored_rule(project),

@@ -1,7 +1,5 @@
 """The label schema and the guideline, each in versions."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
@@ -12,7 +10,6 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.forms import show_refusal
 from apps.projects.forms import GuidelineForm
-from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.schema_form import SchemaForm
 from apps.projects.selectors import current_guideline, current_schema, get_project
@@ -40,7 +37,7 @@ def project_schema(request: SignedInRequest, slug: str) -> HttpResponse:
             messages.success(request, f"The labels are saved as version {saved.version}.")
             return redirect("project_schema", slug)
     context = {
-        **_context(request, project, "labels"),
+        **project_page(request, project, "labels"),
         "labels": labels,
         "current": current,
         "versions": project.schemas.select_related(
@@ -69,13 +66,9 @@ def project_guideline(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.success(request, f"The guideline is saved as version {saved.version}.")
         return redirect("project_guideline", slug)
     context = {
-        **_context(request, project, "guideline"),
+        **project_page(request, project, "guideline"),
         "form": form,
         "current": current,
         "versions": project.guidelines.select_related("created_by").defer("text"),
     }
     return render(request, "projects/guideline.html", context, status=422 if editing else 200)
-
-
-def _context(request: SignedInRequest, project: Project, tab: str) -> dict[str, Any]:
-    return project_page(request, project, "setup") | {"tab": tab}

@@ -112,7 +112,7 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect("item_list", project.slug)
         return redirect("bulk_detail", project.slug, job.pk)
     jobs = list_page(request, jobs_of(project), JOB_COLUMNS, caption="Bulk jobs, newest first")
-    context = project_page(request, project, "items") | {"list": jobs}
+    context = project_page(request, project, "bulk") | {"list": jobs}
     return render(request, "reviews/bulk_list.html", context)
 
 
@@ -121,7 +121,7 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
 def bulk_detail(request: SignedInRequest, slug: str, job_id: int) -> HttpResponse:
     """One job: progress, result and undo."""
     project = get_project(request.user, slug, Right.MANAGE)
-    context = project_page(request, project, "items") | _job(project, job_id)
+    context = project_page(request, project, "bulk") | _job(project, job_id)
     context["back"] = query_string(read_query(context["job"].query))
     return render(request, "reviews/bulk_detail.html", context)
 

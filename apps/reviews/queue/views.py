@@ -310,7 +310,7 @@ def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.success(request, "The review plan is changed, and all items follow it.")
         return redirect("review_plan", slug=slug)
     screen = ReviewScreenForm(instance=review_settings(project))
-    context = project_page(request, project, "settings") | {"form": form, "screen": screen}
+    context = project_page(request, project, "plan") | {"form": form, "screen": screen}
     return render(request, "reviews/plan.html", context)
 
 
@@ -325,7 +325,7 @@ def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
         messages.success(request, "The review screen is changed, starting with the next item.")
         return redirect("review_plan", slug=slug)
     form = ReviewPlanForm(instance=project)
-    context = project_page(request, project, "settings") | {"form": form, "screen": screen}
+    context = project_page(request, project, "plan") | {"form": form, "screen": screen}
     return render(request, "reviews/plan.html", context)
 
 
@@ -334,7 +334,7 @@ def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
 def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
     """The items that reviewers have locked now."""
     project = get_project(request.user, slug, Right.MANAGE)
-    context = project_page(request, project, "settings") | {"leases": live_leases(project)[:500]}
+    context = project_page(request, project, "plan") | {"leases": live_leases(project)[:500]}
     return render(request, "reviews/leases.html", context)
 
 

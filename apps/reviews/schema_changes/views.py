@@ -47,7 +47,7 @@ def labels_change(request: SignedInRequest, slug: str) -> HttpResponse:
             show_refusal(form.whole, error)
         else:
             return redirect("labels_change_detail", slug, change.pk)
-    context = project_page(request, project, "setup") | {
+    context = project_page(request, project, "labels") | {
         "tab": "labels",
         "form": form,
         "current": current,
@@ -69,7 +69,7 @@ def labels_change_detail(request: SignedInRequest, slug: str, change_id: int) ->
         except LabelhubError as error:
             messages.error(request, error.message)
             return redirect("labels_change_detail", slug, change.pk)
-    context = project_page(request, project, "setup") | {
+    context = project_page(request, project, "labels") | {
         "tab": "labels",
         "change": change,
         "newest": is_newest(change),

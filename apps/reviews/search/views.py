@@ -95,7 +95,7 @@ def filter_list(request: SignedInRequest, slug: str) -> HttpResponse:
         except InvalidInput as error:
             messages.error(request, error.message)
         return redirect("filter_list", slug)
-    context = project_page(request, project, "items") | {
+    context = project_page(request, project, "filters") | {
         "rows": filter_rows(project),
         "settings": first_settings(project),
     }
