@@ -4,15 +4,20 @@ from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
+from django.conf import settings
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.common import CommonMiddleware
+from django.middleware.locale import LocaleMiddleware
 from django.shortcuts import render
+from django.utils import translation
 
 from apps.common.addresses import local_address
 from labelhub.core.errors import LabelhubError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+#: Programs read these, always in English; the widget has languages of its own.
+_ENGLISH = ("/api/", "/widget/", "/health/")
 _HEADINGS = {
     403: "You may not do this",
     404: "There is nothing here",
@@ -32,6 +37,25 @@ class SlashMiddleware(CommonMiddleware):
         if answer.status_code == HTTPStatus.MOVED_PERMANENTLY and request.method not in SAFE:
             answer.status_code = HTTPStatus.PERMANENT_REDIRECT
         return answer
+
+
+class LanguageMiddleware(LocaleMiddleware):
+    """The language of the cookie, else of the browser; for programs English."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Choose the language of this request."""
+        if request.path.startswith(_ENGLISH):
+            translation.activate(settings.LANGUAGE_CODE)
+        else:
+            super().process_request(request)
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Say the language of pages, and that it depends on the browser's."""
+        if request.path.startswith(_ENGLISH):
+            return response
+        return super().process_response(request, response)
 
 
 class LabelhubErrorMiddleware:
