@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 #: Names that are the same in every language.
 NAMES = {
-    "API", "CSV", "Corner", "Echo", "Esc", "GET", "HTTPS", "ID", "JSON", "JSONL", "LLM", "LabelHub", "OpenAPI",
-    "PNG", "POST", "REST", "ReDoc", "SVG", "Swagger", "UI", "URL", "ms",
+    "API", "CSV", "Echo", "Esc", "GET", "HTTPS", "ID", "JSON", "JSONL", "LLM", "LabelHub", "OpenAPI",
+    "IPS", "PNG", "POST", "REST", "ReDoc", "SNIPS", "SVG", "Swagger", "UI", "URL", "USD", "UTC", "ms",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: Not for people, or translated already; only line breaks stay.
@@ -54,7 +54,8 @@ def _texts_of_tag(tag: str) -> Iterator[str]:
 
 
 def _is_text(text: str) -> bool:
-    text = re.sub(r"&\w+;", " ", text)
+    # Not characters, nor the codes of errors.
+    text = re.sub(r"&\w+;|\b\d{3} · \w+", " ", text)
     return any(word not in NAMES for word in _WORD.findall(text))
 
 

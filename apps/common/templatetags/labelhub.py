@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import template
-from django.conf import settings
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, get_language_bidi
+from django.utils.translation import get_language_bidi
 
 from apps.common import figures, highlight, navigation
 from apps.common.charts import KIND_WORDS, Chart
@@ -25,12 +24,11 @@ _TONES = {
 
 @register.simple_tag(takes_context=True)
 def html_attributes(context: template.Context) -> SafeString:
-    """Attributes of ``<html>``: language, direction, theme and width of the navigation."""
+    """Attributes of ``<html>``: direction, theme and width of the navigation."""
     request = context.get("request")
     width = mark_safe(' data-nav="narrow"') if is_nav_narrow(request) else ""
     return format_html(
-        ' lang="{}" dir="{}" data-theme="{}"{}',
-        get_language() or settings.LANGUAGE_CODE,
+        ' dir="{}" data-theme="{}"{}',
         "rtl" if get_language_bidi() else "ltr",
         current_theme(request),
         width,
