@@ -105,7 +105,10 @@ def compile_catalogues(source: Path, target: Path) -> None:
             continue
         compiled.parent.mkdir(parents=True, exist_ok=True)
         # Processes that start together may all compile: each replaces whole files.
-        for file, content in ((compiled, compile_entries(read_entries(text.decode()))), (kept, text)):
+        for file, content in (
+            (compiled, compile_entries(read_entries(text.decode()))),
+            (kept, text),
+        ):
             written = file.with_suffix(f".{os.getpid()}")
             written.write_bytes(content)
             written.replace(file)

@@ -11,7 +11,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.utils.formats import get_format
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from labelhub.core.errors import InvalidInput
 
@@ -20,6 +20,14 @@ _MOST_DOLLARS = 1_000_000_000
 _NOT_COMPUTED = gettext_lazy("not computed")
 #: Decimals of a coefficient; fixed, so that columns align.
 _DIGITS = 2
+# Columns of files stay English; a page looks up their translations.
+_COLUMNS = (
+    gettext_noop("value"),
+    gettext_noop("low"),
+    gettext_noop("high"),
+    gettext_noop("n"),
+    gettext_noop("method"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ def ends(figure: Mapping[str, Any] | None) -> tuple[float, float, float] | None:
 
 def figure_row(figure: Mapping[str, Any] | None) -> dict[str, Any]:
     """A figure as columns of a table; None for unknown ones."""
-    return {name: (figure or {}).get(name) for name in ("value", "low", "high", "n", "method")}
+    return {name: (figure or {}).get(name) for name in _COLUMNS}
 
 
 def localise(number: str) -> str:
@@ -113,10 +121,7 @@ def money(nano_usd: float | None) -> str:
         return "—"
     dollars = float(nano_usd) / _NANO
     size = abs(dollars)
-    if size == 0:
-        decimals = 0
-    else:
-        decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size)))
+    decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size))) if size else 0
     amount = gettext("$%(amount)s") % {"amount": localise(f"{size:,.{decimals}f}")}
     return f"-{amount}" if dollars < 0 else amount
 

@@ -11,18 +11,19 @@ from django.middleware.common import CommonMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.shortcuts import render
 from django.utils import translation
+from django.utils.translation import gettext_lazy as _
 
 from apps.common.addresses import local_address
 from labelhub.core.errors import LabelhubError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
-#: Programs read these, always in English; the widget has languages of its own.
-_ENGLISH = ("/api/", "/widget/", "/health/")
+#: Always English: what programs and developers read; the widget has languages of its own.
+_ENGLISH = ("/api/", "/widget/", "/health/", "/design/")
 _HEADINGS = {
-    403: "You may not do this",
-    404: "There is nothing here",
-    409: "It changed meanwhile",
-    422: "This cannot be used as it is",
+    403: _("You may not do this"),
+    404: _("There is nothing here"),
+    409: _("It changed meanwhile"),
+    422: _("This cannot be used as it is"),
 }
 
 
@@ -96,7 +97,7 @@ class LabelhubErrorMiddleware:
         context = {
             "status": exception.http_status,
             "code": exception.code,
-            "heading": _HEADINGS.get(exception.http_status, "The request failed"),
+            "heading": _HEADINGS.get(exception.http_status, _("The request failed")),
             "message": exception.message,
             "retryable": exception.retryable,
             "back": local_address(request, request.META.get("HTTP_REFERER", "")),

@@ -73,11 +73,17 @@ _TEXT_ARGUMENTS = {
 _GETTEXT = re.compile(r"_|n?p?gettext(_lazy|_noop)?")
 
 
-def plain_texts_of_python(source: str) -> Iterator[tuple[int, str]]:
-    """Line and text: sentences, and words that are named as labels, titles and the like.
+def plain_texts_of_python(source: str, *, models: bool = False) -> Iterator[tuple[int, str]]:
+    """Line and text: sentences, and words that are named as labels, titles and the like; of models
+    only the labels of choices.
 
     Errors stay English, as REST shows them too; so do docstrings and what is logged.
     """
+    yield from ((node.lineno, text) for node, text in plain_nodes(source, models=models))
+
+
+def plain_nodes(source: str, *, models: bool = False) -> Iterator[tuple[ast.expr, str]]:
+    """The nodes of these texts."""
     tree = ast.parse(source)
     skipped: set[ast.AST] = set()
     named: set[ast.AST] = set()
@@ -86,8 +92,11 @@ def plain_texts_of_python(source: str) -> Iterator[tuple[int, str]]:
             skipped.update(ast.walk(node))
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             skipped.add(node.value)
-        elif isinstance(node, ast.keyword) and node.arg in _TEXT_ARGUMENTS:
+        elif isinstance(node, ast.keyword) and node.arg in _TEXT_ARGUMENTS and not models:
             named.add(node.value)
+        elif isinstance(node, ast.ClassDef) and "Choices" in ast.unparse(node)[:99].splitlines()[0]:
+            pairs = [part.value for part in node.body if isinstance(part, ast.Assign)]
+            named.update(pair.elts[-1] for pair in pairs if isinstance(pair, ast.Tuple))
     for node in ast.walk(tree):
         # A text in an f-string counts once.
         if isinstance(node, ast.JoinedStr) and node not in skipped:
@@ -100,8 +109,8 @@ def plain_texts_of_python(source: str) -> Iterator[tuple[int, str]]:
         else:
             continue
         sentence = re.match(r"[A-Z…][^_\n]* [^_\n]*$", text) and not re.match(r"[A-Z]{2,}", text)
-        if _is_text(text) and (sentence or node in named):
-            yield node.lineno, text
+        if _is_text(text) and (node in named or (sentence and not models)):
+            yield node, text
 
 
 def _is_translated(call: ast.Call) -> bool:
