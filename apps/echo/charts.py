@@ -54,8 +54,8 @@ def right_figure(tally: Tally | None) -> dict[str, Any]:
     low, high = wilson_bounds(tally.right, tally.n, _Z)
     return {
         "value": tally.right,
-        gettext_noop("low"): low,
-        gettext_noop("high"): high,
+        "low": low,
+        "high": high,
         "n": tally.n,
         "method": _METHOD,
     }
@@ -68,8 +68,8 @@ def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
     low, high = wilson_bounds(part / n, n, _Z)
     return {
         "value": part / n,
-        gettext_noop("low"): low,
-        gettext_noop("high"): high,
+        "low": low,
+        "high": high,
         "n": n,
         "method": _METHOD,
     }
@@ -282,7 +282,7 @@ def ratio_chart(comparisons: Sequence[ArmComparison]) -> Chart | None:
                 kind="accent",
                 words=gettext("%(arm)s: %(value)s, %(low)s to %(high)s")
                 % {
-                    gettext_noop("arm"): arm,
+                    "arm": arm,
                     "value": _times(value),
                     "low": localise(f"{low:.2f}"),
                     "high": localise(f"{high:.2f}"),
@@ -318,15 +318,14 @@ def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
     arm = arm_words(comparison.arm)
     return Chart(
         key=f"ratio-{comparison.arm}",
-        title=gettext("%(arm)s against %(control)s")
-        % {gettext_noop("arm"): arm, "control": control},
+        title=gettext("%(arm)s against %(control)s") % {"arm": arm, "control": control},
         description=gettext(
             "Ratio at the end of each day, with an interval that is valid for any number of looks, "
             "%(first)s to %(last)s."
         )
         % {"first": date_format(first, "j M"), "last": date_format(known[-1].day, "j M")},
         rows=[
-            {gettext_noop("day"): f"{look.day:%Y-%m-%d}", **figure_row(ratio)}
+            {gettext_noop("day"): f"{look.day:%-d %b %Y}", **figure_row(ratio)}
             for look, ratio in zip(known, ratios, strict=True)
         ],
         x=Axis(
@@ -353,7 +352,8 @@ def impression_tables(report: OfferReport) -> list[ImpressionTable]:
     alone = [{day.day: day.alone for day in arm.days} for arm in report.arms]
     return [
         ImpressionTable(
-            "day", gettext("By day"), gettext("Day"), "", [(date_format(d, "j M Y"), _cells(alone, d)) for d in days]
+            "day", gettext("By day"), gettext("Day"), "",
+            [(date_format(day, "j M Y"), _cells(alone, day)) for day in days],
         ),
         ImpressionTable(
             "cumulated", gettext("Cumulative, by day"), gettext("Up to"),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 #: Names that are the same in every language.
 NAMES = {
-    "API", "CSV", "Echo", "Esc", "GET", "HTTPS", "ID", "JSON", "JSONL", "LLM", "LabelHub", "OpenAPI",
-    "IPS", "PNG", "POST", "REST", "ReDoc", "SNIPS", "SVG", "Swagger", "UI", "URL", "USD", "UTC", "ms",
+    "API", "CSV", "Echo", "Esc", "GET", "HTTPS", "ID", "IPS", "JSON", "JSONL", "LLM", "LabelHub",
+    "OpenAPI", "PNG", "POST", "REST", "ReDoc", "SNIPS", "SVG", "Swagger", "UI", "URL", "USD", "UTC",
+    "ms",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: Not for people, or translated already; only line breaks stay.
@@ -68,7 +69,8 @@ def _line(source: str, found: re.Match[str]) -> int:
 
 
 _TEXT_ARGUMENTS = {
-    "label", "help_text", "title", "caption", "heading", "empty_label", "placeholder", "note", "text",
+    "label", "help_text", "title", "caption", "heading", "empty_label", "placeholder", "note",
+    "text",
 }  # fmt: skip
 _GETTEXT = re.compile(r"_|n?p?gettext(_lazy|_noop)?")
 
@@ -88,29 +90,44 @@ def plain_nodes(source: str, *, models: bool = False) -> Iterator[tuple[ast.expr
     skipped: set[ast.AST] = set()
     named: set[ast.AST] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_translated(node)):
-            skipped.update(ast.walk(node))
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            skipped.add(node.value)
-        elif isinstance(node, ast.keyword) and node.arg in _TEXT_ARGUMENTS and not models:
-            named.add(node.value)
-        elif isinstance(node, ast.ClassDef) and "Choices" in ast.unparse(node)[:99].splitlines()[0]:
-            pairs = [part.value for part in node.body if isinstance(part, ast.Assign)]
-            named.update(pair.elts[-1] for pair in pairs if isinstance(pair, ast.Tuple))
+        skipped.update(_skipped_by(node))
+        named.update(_named_by(node, models=models))
     for node in ast.walk(tree):
-        # A text in an f-string counts once.
-        if isinstance(node, ast.JoinedStr) and node not in skipped:
-            skipped.update(part for part in node.values if isinstance(part, ast.Constant))
-            text = "".join(
-                part.value if isinstance(part, ast.Constant) else "…" for part in node.values
-            )
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
-            text = node.value
-        else:
+        if node in skipped or not isinstance(node, ast.Constant | ast.JoinedStr):
             continue
+        if isinstance(node, ast.JoinedStr):
+            # Its parts count as one text.
+            skipped.update(node.values)
+        text = _text_of(node)
         sentence = re.match(r"[A-Z…][^_\n]* [^_\n]*$", text) and not re.match(r"[A-Z]{2,}", text)
         if _is_text(text) and (node in named or (sentence and not models)):
             yield node, text
+
+
+def _text_of(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text_of(part) or "…" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _skipped_by(node: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _is_translated(node)):
+        yield from ast.walk(node)
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        yield node.value
+    elif isinstance(node, ast.Dict):
+        # Texts of the widget, by language.
+        keys = {getattr(key, "value", None) for key in node.keys}
+        yield from ast.walk(node) if {"en", "de"} <= keys else ()
+
+
+def _named_by(node: ast.AST, *, models: bool) -> Iterator[ast.AST]:
+    if isinstance(node, ast.keyword) and node.arg in _TEXT_ARGUMENTS and not models:
+        yield node.value
+    elif isinstance(node, ast.ClassDef) and any("Choices" in ast.unparse(b) for b in node.bases):
+        for part in node.body:
+            if isinstance(part, ast.Assign) and isinstance(part.value, ast.Tuple):
+                yield part.value.elts[-1]
 
 
 def _is_translated(call: ast.Call) -> bool:
