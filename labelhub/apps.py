@@ -1,9 +1,12 @@
-"""Start-up: load the Celery app, so that shared tasks bind to it."""
+"""Start-up: load the Celery app, so that shared tasks bind to it, and compile translations."""
 
 import gc
 
 from django.apps import AppConfig
+from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
+
+from apps.common.catalogues import compile_catalogues
 
 
 class LabelhubConfig(AppConfig):
@@ -12,7 +15,8 @@ class LabelhubConfig(AppConfig):
     name = "labelhub"
 
     def ready(self) -> None:
-        """Load the Celery app before any task is called, and tune the garbage collector."""
+        """Compile translations before a text is shown, load the Celery app before any task is
+        called, and tune the garbage collector."""
         # Modules and models live as long as the process; collecting them again and again took a
         # third of an import's time.
         gc.freeze()
@@ -20,6 +24,7 @@ class LabelhubConfig(AppConfig):
         from labelhub.celery import app  # noqa: PLC0415 - settings must be loaded first
 
         app.set_default()
+        compile_catalogues(settings.BASE_DIR / "locale", settings.DATA_DIR / "locale")
 
 
 class LabelhubAdminConfig(AdminConfig):

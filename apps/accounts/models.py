@@ -3,6 +3,7 @@
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
@@ -40,8 +41,8 @@ class ApiKey(models.Model):
     """A long-lived key of one user: 256 random bits, stored as SHA-256 only."""
 
     class Scope(models.TextChoices):
-        READ = "read", "Read"
-        WRITE = "write", "Read and write"
+        READ = "read", _("Read")
+        WRITE = "write", _("Read and write")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=100)

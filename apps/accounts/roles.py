@@ -1,29 +1,30 @@
 """Roles of project members, and their rights."""
 
 from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
 
 
 class Role(TextChoices):
     """What a member may do; every role includes the ones after it."""
 
-    MANAGER = "manager", "Manager"
-    REVIEWER = "reviewer", "Reviewer"
-    VIEWER = "viewer", "Viewer"
+    MANAGER = "manager", _("Manager")
+    REVIEWER = "reviewer", _("Reviewer")
+    VIEWER = "viewer", _("Viewer")
 
 
 class ReviewerKind(TextChoices):
     """The annotator kind of a member."""
 
-    CROWD = "crowd", "Crowd"
-    EXPERT = "expert", "Expert"
+    CROWD = "crowd", _("Crowd")
+    EXPERT = "expert", _("Expert")
 
 
 class Right(TextChoices):
     """What a request does with a project."""
 
-    VIEW = "view", "See"
-    REVIEW = "review", "Label and review"
-    MANAGE = "manage", "Change"
+    VIEW = "view", _("See")
+    REVIEW = "review", _("Label and review")
+    MANAGE = "manage", _("Change")
 
 
 ROLES_WITH: dict[Right, tuple[Role, ...]] = {

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -35,5 +36,5 @@ def api_keys(request: SignedInRequest) -> HttpResponse:
 def api_key_revoke(request: SignedInRequest, key_id: int) -> HttpResponse:
     """Revoke one of the user's keys."""
     key = revoke_api_key(key=get_key(request.user, key_id))
-    messages.success(request, f"The key “{key.name}” no longer works.")
+    messages.success(request, gettext("The key “%(name)s” no longer works.") % {"name": key.name})
     return redirect("api_keys")

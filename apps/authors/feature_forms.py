@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.authors.forms import LinesField
 from apps.authors.translations import LANGUAGES
@@ -20,17 +22,17 @@ from labelhub.core.interview.features import (
 
 _BLANK = Feature(key="", name="", definition="")
 _ANSWERS = [
-    (CHOICE, "One of a few options"),
-    (YES_NO, "Yes or no"),
-    (NUMBER, "A number, as one of several bands"),
-    (WORD, "One word"),
+    (CHOICE, _("One of a few options")),
+    (YES_NO, _("Yes or no")),
+    (NUMBER, _("A number, as one of several bands")),
+    (WORD, _("One word")),
 ]
 #: Expectations of a site owner as numbers: the ``prior`` of a feature.
 _PRIORS = [
-    ("", "Unknown"),
-    ("-0.5", "Not expected to matter"),
-    ("0.5", "Matters"),
-    ("1.0", "Matters much"),
+    ("", _("Unknown")),
+    ("-0.5", _("Not expected to matter")),
+    ("0.5", _("Matters")),
+    ("1.0", _("Matters much")),
 ]
 
 
@@ -43,68 +45,78 @@ class FeatureForm(forms.Form):
     """
 
     key = forms.CharField(
-        label="Key",
+        label=_("Key"),
         max_length=40,
-        help_text="Small letters, digits and underscores, such as when_to_buy. You cannot change "
-        "it later.",
+        help_text=_(
+            "Small letters, digits and underscores, such as when_to_buy. You cannot change "
+            "it later."
+        ),
     )
-    name = forms.CharField(max_length=60)
+    name = forms.CharField(label=_("Name"), max_length=60)
     definition = forms.CharField(
         max_length=500,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="What the feature means, for people and models.",
+        help_text=_("What the feature means, for people and models."),
     )
     answer = forms.ChoiceField(
-        label="Answered by", choices=_ANSWERS, initial="choice", widget=forms.RadioSelect
+        label=_("Answered by"), choices=_ANSWERS, initial="choice", widget=forms.RadioSelect
     )
     values = LinesField(
-        label="Values",
+        label=_("Values"),
         rows=5,
         required=False,
-        help_text="One per line, with its meaning after a colon: “soon: next week, in a few days”. "
-        "Leave this empty for one word, or if a model may choose the options. Yes, no and "
-        "bands need no line.",
+        help_text=_(
+            "One per line, with its meaning after a colon: “soon: next week, in a few days”. "
+            "Leave this empty for one word, or if a model may choose the options. Yes, no and "
+            "bands need no line."
+        ),
     )
     bounds = LinesField(
-        label="Bounds",
+        label=_("Bounds"),
         rows=2,
         commas=True,
         required=False,
-        help_text="Ascending numbers, separated by commas. For example, 25, 50, 100 gives the "
-        "options “under 25”, “25 to under 50”, “50 to under 100” and “100 or more”.",
+        help_text=_(
+            "Ascending numbers, separated by commas. For example, 25, 50, 100 gives the "
+            "options “under 25”, “25 to under 50”, “50 to under 100” and “100 or more”."
+        ),
     )
     unit = forms.CharField(
-        max_length=12, required=False, help_text="What the number counts, such as USD or days."
+        max_length=12, required=False, help_text=_("What the number counts, such as USD or days.")
     )
     ordinal = forms.BooleanField(
-        label="The values are a scale",
+        label=_("The values are a scale"),
         required=False,
-        help_text="The options keep their order and are not shuffled.",
+        help_text=_("The options keep their order and are not shuffled."),
     )
     always = forms.BooleanField(
-        label="It applies to every message",
+        label=_("It applies to every message"),
         required=False,
-        help_text="Authors may be asked about it after any ordinary message, even off topic.",
+        help_text=_("Authors may be asked about it after any ordinary message, even off topic."),
     )
     applies = forms.CharField(
-        label="When it applies",
+        label=_("When it applies"),
         max_length=500,
         required=False,
-        help_text="Instructions for the model, such as “The author plans a purchase.”",
+        help_text=_("Instructions for the model, such as “The author plans a purchase.”"),
     )
     cues = LinesField(
-        label="Words that suggest it",
+        label=_("Words that suggest it"),
         commas=True,
         required=False,
-        help_text="Separated by commas; used by the offline model.",
+        help_text=_("Separated by commas; used by the text matcher."),
     )
-    hint = forms.CharField(label="How to word a question about it", max_length=500, required=False)
+    hint = forms.CharField(
+        label=_("How to word a question about it"), max_length=500, required=False
+    )
     prior = forms.ChoiceField(
-        label="Expected benefit",
+        label=_("Expected benefit"),
         choices=_PRIORS,
         required=False,
-        help_text="How much knowing this should help to choose recommendations. Echo starts from "
-        "this until it has learnt from answers.",
+        help_text=_(
+            "How much knowing this should help to choose recommendations. Echo starts from "
+            "this until it has learnt from answers."
+        ),
     )
 
     def __init__(
@@ -174,7 +186,10 @@ class FeatureForm(forms.Form):
         if isinstance(field, forms.ChoiceField) and prior is not None:
             self.initial["prior"] = str(prior)
             if str(prior) not in dict(_PRIORS):
-                field.choices = [*_PRIORS, (str(prior), f"{prior:g}, as set before")]
+                field.choices = [
+                    *_PRIORS,
+                    (str(prior), gettext("%(prior)s, as set before") % {"prior": f"{prior:g}"}),
+                ]
 
     def _templates(self) -> dict[str, Any]:
         """The templates that are not empty; those in other languages are kept."""
@@ -190,14 +205,18 @@ class FeatureForm(forms.Form):
     def _add_words(self, language: str) -> None:
         direction = {"lang": language, "dir": "auto"}
         self.fields[f"question_{language}"] = forms.CharField(
-            label=f"Question, {LANGUAGES[language]}",
+            label=gettext("Question, %(language)s") % {"language": LANGUAGES[language]},
             max_length=140,
             required=False,
             widget=forms.TextInput(attrs=direction),
         )
-        options = LinesField(label=f"Options, {LANGUAGES[language]}", rows=4, required=False)
+        options = LinesField(
+            label=gettext("Options, %(language)s") % {"language": LANGUAGES[language]},
+            rows=4,
+            required=False,
+        )
         options.widget.attrs |= direction
-        options.help_text = (
+        options.help_text = _(
             "One per line: value = words, such as “soon = Fairly soon”. For yes or no and for "
             "numbers, leave this empty to use the standard words."
         )
@@ -246,6 +265,6 @@ class FeatureFileForm(forms.Form):
 
     file = forms.FileField(
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
-        error_messages={"empty": "The file is empty."},
-        help_text="A CSV table with a header row, or a JSON list of definitions; at most 4 MB.",
+        error_messages={"empty": _("The file is empty.")},
+        help_text=_("A CSV table with a header row, or a JSON list of definitions; at most 4 MB."),
     )

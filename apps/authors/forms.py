@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.authors.models import Site
 from apps.authors.translations import LANGUAGES
@@ -14,7 +16,7 @@ from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.features import Feature, starter_library
 
 NANO = Decimal(1_000_000_000)
-ORIGINS_HELP = (
+ORIGINS_HELP = _(
     "Scheme and host of each page that may embed the widget, one per line, such as "
     "https://shop.example.org. Other pages are refused."
 )
@@ -93,16 +95,16 @@ class LanguagesForm(forms.Form):
     """The default language and the other languages of a site."""
 
     language = forms.ChoiceField(
-        label="Default language",
+        label=_("Default language"),
         choices=list(LANGUAGES.items()),
-        help_text="Used if the author's language is not known or not among these.",
+        help_text=_("Used if the author's language is not known or not among these."),
     )
     more_languages = forms.MultipleChoiceField(
-        label="Other languages",
+        label=_("Other languages"),
         choices=list(LANGUAGES.items()),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="A question is asked in the language of the message, if it is among these.",
+        help_text=_("A question is asked in the language of the message, if it is among these."),
     )
 
     def languages(self) -> list[str]:
@@ -126,44 +128,54 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
     """All settings of a site, in groups."""
 
     GROUPS = (
-        ("embedding", "Pages and authors", "Which pages may embed the widget, and who is asked.", (
+        ("embedding", _("Pages and authors"), _(
+            "Which pages may embed the widget, and who is asked."
+        ), (
             "name", "enabled", "allowed_origins", "identity", "consent_by", "privacy_url",
             "language", "more_languages", "region", "country_header",
         )),
-        ("asking", "How often", "Too many questions drive authors away.", (
+        ("asking", _("How often"), _("Too many questions drive authors away."), (
             "every_messages", "min_seconds", "per_conversation", "per_day", "most_questions",
             "least_relevant", "sampling", "reask_share",
         )),
-        ("models", "Models and chat", "Which models word the questions and answer in the chat.", (
+        ("models", _("Models and chat"), _(
+            "Which models word the questions and answer in the chat."
+        ), (
             "model", "daily_budget_nanousd", "calls_per_day", "replies_anonymous",
             "replies_verified", "replies_network", "chat_model", "chat_title", "chat_greeting",
             "chat_instructions",
         )),
-        ("rewards", "Rewards", "For signed-in authors; others cannot be paid.", (
+        ("rewards", _("Rewards"), _("For signed-in authors; others cannot be paid."), (
             "reward_cents", "currency", "reward_daily_cents", "reward_total_cents",
             "reward_hold_days",
         )),
-        ("data", "Data", "What is kept, for how long, and whether answers become gold.", (
+        ("data", _("Data"), _("What is kept, for how long, and whether answers become gold."), (
             "keep_text", "retention_days", "answers_decide",
         )),
     )  # fmt: skip
 
     allowed_origins = LinesField(
-        label="Pages that may embed it", required=False, help_text=ORIGINS_HELP
+        label=_("Pages that may embed it"), required=False, help_text=ORIGINS_HELP
     )
     sampling = PercentField(
-        label="Sampling, %",
-        help_text="Share of the messages worth asking about that are asked about. Each question "
-        "stores this probability, so that answers can be weighted.",
+        label=_("Sampling, %"),
+        help_text=_(
+            "Share of the messages worth asking about that are asked about. Each question "
+            "stores this probability, so that answers can be weighted."
+        ),
     )
     reask_share = PercentField(
-        label="Repeated questions, %",
-        help_text="Share of surveys that repeat a question which the author has answered before. "
-        "Consistent answers speak for an author.",
+        label=_("Repeated questions, %"),
+        help_text=_(
+            "Share of surveys that repeat a question which the author has answered before. "
+            "Consistent answers speak for an author."
+        ),
     )
     daily_budget_nanousd = DollarsField(
-        label="Daily budget in USD",
-        help_text="No model is called once this much is spent since midnight UTC. Empty: no limit.",
+        label=_("Daily budget in USD"),
+        help_text=_(
+            "No model is called once this much is spent since midnight UTC. Empty: no limit."
+        ),
     )
 
     class Meta:
@@ -178,61 +190,77 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "answers_decide",
         ]  # fmt: skip
         labels = {
-            "enabled": "The widget is switched on",
-            "identity": "Who is asked",
-            "consent_by": "Who asks for consent",
-            "privacy_url": "Address of the privacy notice",
-            "region": "Country of phone numbers",
+            "enabled": _("The widget is switched on"),
+            "identity": _("Who is asked"),
+            "consent_by": _("Who asks for consent"),
+            "privacy_url": _("Address of the privacy notice"),
+            "region": _("Country of phone numbers"),
             "country_header": "HTTP header with the visitor's country",
-            "every_messages": "Messages between two surveys",
-            "min_seconds": "Seconds between two surveys",
-            "per_conversation": "Surveys per conversation, at most",
-            "per_day": "Surveys per author and day, at most",
-            "most_questions": "Questions per survey, at most",
-            "least_relevant": "Relevant features, at least",
-            "model": "Model that words the questions",
-            "calls_per_day": "Model calls per day, at most",
-            "replies_anonymous": "Replies to an anonymous author per day, at most",
-            "replies_verified": "Replies to a signed-in author per day, at most",
-            "replies_network": "Replies to one network per day, at most",
-            "chat_model": "Model that answers in chat mode",
-            "chat_title": "Title of the chat",
-            "chat_greeting": "Greeting of the chat",
-            "chat_instructions": "Instructions for the chat's model",
-            "reward_cents": "Reward for each answer, in cents",
-            "reward_daily_cents": "Limit per author and day, in cents",
-            "reward_total_cents": "Limit per author in total, in cents",
-            "reward_hold_days": "Days for which a reward is held",
-            "keep_text": "What is kept of a message",
-            "retention_days": "Days for which messages are kept",
-            "answers_decide": "A trusted author's answer becomes gold",
+            "every_messages": _("Messages between two surveys"),
+            "min_seconds": _("Seconds between two surveys"),
+            "per_conversation": _("Surveys per conversation, at most"),
+            "per_day": _("Surveys per author and day, at most"),
+            "most_questions": _("Questions per survey, at most"),
+            "least_relevant": _("Relevant features, at least"),
+            "model": _("Model that words the questions"),
+            "calls_per_day": _("Model calls per day, at most"),
+            "replies_anonymous": _("Replies to an anonymous author per day, at most"),
+            "replies_verified": _("Replies to a signed-in author per day, at most"),
+            "replies_network": _("Replies to one network per day, at most"),
+            "chat_model": _("Model that answers in chat mode"),
+            "chat_title": _("Title of the chat"),
+            "chat_greeting": _("Greeting of the chat"),
+            "chat_instructions": _("Instructions for the chat's model"),
+            "reward_cents": _("Reward for each answer, in cents"),
+            "reward_daily_cents": _("Limit per author and day, in cents"),
+            "reward_total_cents": _("Limit per author in total, in cents"),
+            "reward_hold_days": _("Days for which a reward is held"),
+            "keep_text": _("What is kept of a message"),
+            "retention_days": _("Days for which messages are kept"),
+            "answers_decide": _("A trusted author's answer becomes gold"),
         }
         help_texts = {
-            "enabled": "If off, pages do not show the widget and no messages are accepted. "
-            "Existing data stays.",
-            "every_messages": "An author gets at most one survey in this many messages, and the "
-            "first one after this many messages at the earliest.",
-            "min_seconds": "The first survey also waits this long after the author's arrival. From "
-            "the second survey dismissed in a row, each one makes the pause four times as "
-            "long, up to a week.",
-            "most_questions": "From 1 to 4, shown one at a time; authors can skip each one.",
-            "least_relevant": "A message with fewer relevant features is not asked about.",
-            "model": "Also decides what is relevant. If empty, the offline model takes each "
-            "question from its template.",
-            "calls_per_day": "All calls for this site's authors. When they are used up, there are "
-            "no replies and no questions until midnight UTC; messages are still accepted.",
-            "replies_anonymous": "The same limit applies to the messages that models judge for "
-            "questions. Once it is reached, the chat asks the author to come back tomorrow.",
-            "replies_network": "All authors of one /24 (IPv6: /56) together.",
-            "chat_instructions": "What the chatbot is and knows. LabelHub adds rules: be brief, "
-            "ask for no personal data, do not pretend to be human.",
+            "enabled": _(
+                "If off, pages do not show the widget and no messages are accepted. "
+                "Existing data stays."
+            ),
+            "every_messages": _(
+                "An author gets at most one survey in this many messages, and the "
+                "first one after this many messages at the earliest."
+            ),
+            "min_seconds": _(
+                "The first survey also waits this long after the author's arrival. From "
+                "the second survey dismissed in a row, each one makes the pause four times as "
+                "long, up to a week."
+            ),
+            "most_questions": _("From 1 to 4, shown one at a time; authors can skip each one."),
+            "least_relevant": _("A message with fewer relevant features is not asked about."),
+            "model": _(
+                "Also decides what is relevant. If empty, the text matcher takes each "
+                "question from its template."
+            ),
+            "calls_per_day": _(
+                "All calls for this site's authors. When they are used up, there are "
+                "no replies and no questions until midnight UTC; messages are still accepted."
+            ),
+            "replies_anonymous": _(
+                "The same limit applies to the messages that models judge for "
+                "questions. Once it is reached, the chat asks the author to come back tomorrow."
+            ),
+            "replies_network": _("All authors of one /24 (IPv6: /56) together."),
+            "chat_instructions": _(
+                "What the chatbot is and knows. LabelHub adds rules: be brief, "
+                "ask for no personal data, do not pretend to be human."
+            ),
             "reward_cents": "0: no rewards.",
-            "currency": "Three letters, such as EUR.",
-            "reward_hold_days": "During this time a reward can be voided.",
-            "keep_text": "Models and exports get texts only without personal data. If nothing is "
-            "kept, authors are not asked within five minutes of a message that no model has "
-            "judged; then set “Messages between two surveys” to 1.",
-            "answers_decide": "If off, the answer is one label among others.",
+            "currency": _("Three letters, such as EUR."),
+            "reward_hold_days": _("During this time a reward can be voided."),
+            "keep_text": _(
+                "Models and exports get texts only without personal data. If nothing is "
+                "kept, authors are not asked within five minutes of a message that no model has "
+                "judged; then set “Messages between two surveys” to 1."
+            ),
+            "answers_decide": _("If off, the answer is one label among others."),
         }
         widgets = {
             "identity": forms.RadioSelect,
@@ -253,10 +281,10 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 required=False,
                 label=self.fields[name].label,
                 help_text=self.fields[name].help_text,
-                empty_label="Offline model (not an LLM)",
+                empty_label=_("Text matcher (demo)"),
             )
 
-    def groups(self) -> Iterator[tuple[str, str, str, list[forms.BoundField]]]:
+    def groups(self) -> Iterator[tuple[str, StrOrPromise, StrOrPromise, list[forms.BoundField]]]:
         """Key, title, words and fields of each group."""
         for key, title, words, names in self.GROUPS:
             yield key, title, words, [self[name] for name in names]
@@ -297,10 +325,14 @@ def name_language_field(error: LabelhubError) -> LabelhubError:
 
 PICK = "pick"
 _SETS = {
-    "shopping": "What people have in mind when they want to buy something: how they feel, how "
-    "urgent it is, when and for whom they buy, what matters most.",
-    "emotion": "What people feel while they write: the main emotion, how strong it is, its cause, "
-    "and which reply they hope for.",
+    "shopping": _(
+        "What people have in mind when they want to buy something: how they feel, how "
+        "urgent it is, when and for whom they buy, what matters most."
+    ),
+    "emotion": _(
+        "What people feel while they write: the main emotion, how strong it is, its cause, "
+        "and which reply they hope for."
+    ),
 }
 
 
@@ -308,8 +340,8 @@ class SetCard(NamedTuple):
     """A set of the starter library; ``features`` is empty for "pick"."""
 
     key: str
-    title: str
-    words: str
+    title: StrOrPromise
+    words: StrOrPromise
     features: tuple[Feature, ...]
 
 
@@ -317,34 +349,36 @@ class SiteForm(LanguagesForm):
     """A new site; all other settings have defaults."""
 
     name = forms.CharField(
-        max_length=100, help_text="Authors see this name when they are asked for consent."
+        max_length=100, help_text=_("Authors see this name when they are asked for consent.")
     )
     allowed_origins = LinesField(
-        label="Pages that may embed it", required=False, help_text=ORIGINS_HELP
+        label=_("Pages that may embed it"), required=False, help_text=ORIGINS_HELP
     )
     allow_here = forms.BooleanField(
-        label="Also allow pages of this server, for the preview", required=False, initial=True
+        label=_("Also allow pages of this server, for the preview"), required=False, initial=True
     )
     questions = forms.ChoiceField(
-        label="What do you want to learn from authors?",
+        label=_("What do you want to learn from authors?"),
         choices=[*((key, key) for key in starter_library()), (PICK, PICK)],
         initial="shopping",
     )
-    picked = forms.MultipleChoiceField(label="Features", choices=library_choices, required=False)
+    picked = forms.MultipleChoiceField(label=_("Features"), choices=library_choices, required=False)
     identity = forms.ChoiceField(
-        label="Who is asked?",
+        label=_("Who is asked?"),
         choices=Site.Identity.choices,
         initial=Site.Identity.ANONYMOUS,
         widget=forms.RadioSelect,
-        help_text="Only signed-in authors can earn rewards.",
+        help_text=_("Only signed-in authors can earn rewards."),
     )
     consent_by = forms.ChoiceField(
-        label="Who asks for consent?",
+        label=_("Who asks for consent?"),
         choices=Site.ConsentBy.choices,
         initial=Site.ConsentBy.WIDGET,
         widget=forms.RadioSelect,
-        help_text="Before consent, nothing is stored or sent. Choose the host only if its own "
-        "consent names this purpose.",
+        help_text=_(
+            "Before consent, nothing is stored or sent. Choose the host only if its own "
+            "consent names this purpose."
+        ),
     )
     field_order = ["name", "allowed_origins", "allow_here", "questions", "picked", "language"]
 
@@ -352,7 +386,7 @@ class SiteForm(LanguagesForm):
         """Picking features requires at least one."""
         cleaned: dict[str, Any] = super().clean() or {}
         if cleaned.get("questions") == PICK and not cleaned.get("picked"):
-            self.add_error("picked", "Select at least one feature.")
+            self.add_error("picked", _("Select at least one feature."))
         return cleaned
 
     def features(self) -> list[Feature]:
@@ -367,7 +401,10 @@ class SiteForm(LanguagesForm):
         for key, features in starter_library().items():
             yield SetCard(key, key.capitalize(), _SETS.get(key, ""), tuple(features))
         yield SetCard(
-            PICK, "Single features", "Select the ones you need; you can add your own later.", ()
+            PICK,
+            _("Single features"),
+            _("Select the ones you need; you can add your own later."),
+            (),
         )
 
     def chosen_set(self) -> str:
@@ -379,7 +416,7 @@ class ConsoleForm(forms.Form):
     """A message for the test console."""
 
     text = forms.CharField(
-        label="A message as an author would write it",
+        label=_("A message as an author would write it"),
         max_length=8000,
         strip=False,
         widget=forms.Textarea(attrs={"rows": 4}),
@@ -390,20 +427,20 @@ class RulingForm(forms.Form):
     """A manager's decision, which overrides the signals."""
 
     trusted = forms.TypedChoiceField(
-        choices=[("no", "Exclude"), ("yes", "Include"), ("", "Let the signals decide")],
+        choices=[("no", _("Exclude")), ("yes", _("Include")), ("", _("Let the signals decide"))],
         coerce=lambda given: given == "yes",
         empty_value=None,
         required=False,
     )
     reason = forms.CharField(
-        max_length=300, required=False, help_text="Stored with each excluded answer."
+        max_length=300, required=False, help_text=_("Stored with each excluded answer.")
     )
 
     def clean(self) -> dict[str, Any]:
         """Excluding an author requires a reason."""
         cleaned: dict[str, Any] = super().clean() or {}
         if cleaned.get("trusted") is False and not cleaned.get("reason"):
-            self.add_error("reason", "Give a reason: it is stored with the answers.")
+            self.add_error("reason", _("Give a reason: it is stored with the answers."))
         return cleaned
 
 
@@ -412,7 +449,7 @@ class TypedForm(forms.Form):
 
     typed = forms.CharField()
 
-    def __init__(self, *args: Any, words: str, label: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, words: str, label: StrOrPromise, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.words = words
         self.fields["typed"].label = label

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, URLValidator
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.authors.querysets import (
     AnswerQuerySet,
@@ -33,17 +34,17 @@ class Site(models.Model):
     """One embedding of the widget in somebody's pages; its answers go into one project."""
 
     class Identity(models.TextChoices):
-        ANONYMOUS = "anonymous", "Everybody who agrees"
-        VERIFIED = "verified", "Only people whom the host has signed in"
+        ANONYMOUS = "anonymous", _("Everybody who agrees")
+        VERIFIED = "verified", _("Only people whom the host has signed in")
 
     class ConsentBy(models.TextChoices):
-        WIDGET = "widget", "The widget asks"
-        HOST = "host", "The host has asked already"
+        WIDGET = "widget", _("The widget asks")
+        HOST = "host", _("The host has asked already")
 
     class KeepText(models.TextChoices):
-        SEALED = "sealed", "As written, encrypted"
-        REDACTED = "redacted", "Without personal data"
-        NOTHING = "nothing", "Only authors' messages that were asked about, no personal data"
+        SEALED = "sealed", _("As written, encrypted")
+        REDACTED = "redacted", _("Without personal data")
+        NOTHING = "nothing", _("Only authors' messages that were asked about, no personal data")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sites")
     name = models.CharField(max_length=100)
@@ -220,8 +221,8 @@ class SiteKey(models.Model):
     """A secret that the host's own servers hold; more than one may be valid while it is changed."""
 
     class Purpose(models.TextChoices):
-        SIGN = "sign", "Signs who an author is"
-        SERVER = "server", "Posts messages from a server"
+        SIGN = "sign", _("Signs who an author is")
+        SERVER = "server", _("Posts messages from a server")
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="keys")
     purpose = models.CharField(max_length=10, choices=Purpose.choices)
@@ -432,14 +433,14 @@ class Message(models.Model):
     """One message. ``text`` has no personal data in it; ``stages`` says what became of it, why."""
 
     class Role(models.TextChoices):
-        AUTHOR = "author", "Author"
-        ASSISTANT = "assistant", "Assistant"
+        AUTHOR = "author", _("Author")
+        ASSISTANT = "assistant", _("Assistant")
 
     class Status(models.TextChoices):
-        CONTEXT = "context", "Only context"
-        RECEIVED = "received", "Waiting for the models"
-        ASKED = "asked", "Asked about"
-        DROPPED = "dropped", "Not asked about"
+        CONTEXT = "context", _("Only context")
+        RECEIVED = "received", _("Waiting for the models")
+        ASKED = "asked", _("Asked about")
+        DROPPED = "dropped", _("Not asked about")
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="messages"
@@ -504,23 +505,23 @@ class Question(models.Model):
     """One question about one message. All questions about a message are its survey."""
 
     class Kind(models.TextChoices):
-        CHOICE = "choice", "One of a few options"
-        WORD = "word", "One word"
+        CHOICE = "choice", _("One of a few options")
+        WORD = "word", _("One word")
 
     class Source(models.TextChoices):
-        MODEL = "model", "Worded by a model"
-        TEMPLATE = "template", "From the feature's template"
+        MODEL = "model", _("Worded by a model")
+        TEMPLATE = "template", _("From the feature's template")
 
     class Status(models.TextChoices):
-        WAITING = "waiting", "Waits for its turn"
-        PUSHED = "pushed", "Sent"
-        SHOWN = "shown", "Shown"
-        ANSWERED = "answered", "Answered"
-        NOFIT = "nofit", "None of the options fits"
-        SKIPPED = "skipped", "Skipped"
-        CLOSED = "closed", "Closed"
-        EXPIRED = "expired", "Too late"
-        RETRACTED = "retracted", "Taken back"
+        WAITING = "waiting", _("Waits for its turn")
+        PUSHED = "pushed", _("Sent")
+        SHOWN = "shown", _("Shown")
+        ANSWERED = "answered", _("Answered")
+        NOFIT = "nofit", _("None of the options fits")
+        SKIPPED = "skipped", _("Skipped")
+        CLOSED = "closed", _("Closed")
+        EXPIRED = "expired", _("Too late")
+        RETRACTED = "retracted", _("Taken back")
 
     uid = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="questions")
@@ -580,12 +581,12 @@ class Answer(models.Model):
     """What an author said to a question: an option, a word, or that no option fits."""
 
     class Outcome(models.TextChoices):
-        ANSWER = "answer", "Answered"
-        NOFIT = "nofit", "None of these fits"
+        ANSWER = "answer", _("Answered")
+        NOFIT = "nofit", _("None of these fits")
 
     class Timing(models.TextChoices):
-        SERVER = "ok", "Measured here"
-        CLIENT = "client_attested", "Measured by the widget while offline"
+        SERVER = "ok", _("Measured here")
+        CLIENT = "client_attested", _("Measured by the widget while offline")
 
     question = models.ForeignKey(Question, on_delete=models.CASCADE, related_name="answers")
     author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="answers")
@@ -643,13 +644,13 @@ class Event(models.Model):
     """Something that no other table tells: an early click, an opt-out, a refused token."""
 
     class Kind(models.TextChoices):
-        EARLY = "early", "Clicked before it could be read"
-        REFUSED_EARLY = "refused_early", "Answer refused: too early"
-        UNDONE = "undone", "Took an answer back"
-        OPTED_OUT = "opted_out", "Does not want to be asked again"
-        FLOOD = "flood", "Sent too much at once"
-        IDENT = "ident", "Signature refused"
-        ERASED = "erased", "Data deleted on request"
+        EARLY = "early", _("Clicked before it could be read")
+        REFUSED_EARLY = "refused_early", _("Answer refused: too early")
+        UNDONE = "undone", _("Took an answer back")
+        OPTED_OUT = "opted_out", _("Does not want to be asked again")
+        FLOOD = "flood", _("Sent too much at once")
+        IDENT = "ident", _("Signature refused")
+        ERASED = "erased", _("Data deleted on request")
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="events")
     author = models.ForeignKey(Author, null=True, on_delete=models.CASCADE, related_name="events")

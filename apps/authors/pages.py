@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Role
@@ -13,16 +15,16 @@ from apps.projects.pages import project_page
 
 #: Key, words, URL name. Every member may see the counts; only managers see what authors wrote.
 TABS = (
-    ("overview", "Overview", "site_overview"),
-    ("live", "Live", "site_live"),
-    ("install", "Install", "site_install"),
-    ("console", "Test console", "site_console"),
-    ("questions", "Questions", "site_questions"),
+    ("overview", _("Overview"), "site_overview"),
+    ("live", _("Live"), "site_live"),
+    ("install", _("Install"), "site_install"),
+    ("console", _("Test console"), "site_console"),
+    ("questions", _("Questions"), "site_questions"),
     ("echo", "Echo", "site_echo"),
-    ("offers", "Offers", "site_offers"),
-    ("authors", "Authors", "site_authors"),
-    ("rewards", "Rewards", "site_rewards"),
-    ("settings", "Settings", "site_settings"),
+    ("offers", _("Offers"), "site_offers"),
+    ("authors", _("Authors"), "site_authors"),
+    ("rewards", _("Rewards"), "site_rewards"),
+    ("settings", _("Settings"), "site_settings"),
 )
 FOR_EVERYBODY = {"overview", "echo", "offers"}
 
@@ -32,7 +34,7 @@ class Tab:
     """A tab for ``components/tabs.html``."""
 
     url: str
-    text: str
+    text: StrOrPromise
     current: bool
     count: int | None = None
 

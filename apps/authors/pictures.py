@@ -4,19 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
+
 from apps.authors.selectors.funnel import Traffic, TrafficBar
 from apps.authors.stages import STAGES, stage_name
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
+from apps.common.figures import count_words
 from labelhub.core.interview.funnel import Funnel, FunnelRate, rates
 
 #: The rates below the funnel, with their names.
-SIDE_RATES: Mapping[str, str] = {
-    "nofit": "None of these fit",
-    "skipped": "Skipped",
-    "closed": "Closed",
-    "expired": "Expired",
-    "early": "Clicked too early",
-    "optouts": "Opted out",
+SIDE_RATES: Mapping[str, StrOrPromise] = {
+    "nofit": _("None of these fit"),
+    "skipped": _("Skipped"),
+    "closed": _("Closed"),
+    "expired": _("Expired"),
+    "early": _("Clicked too early"),
+    "optouts": _("Opted out"),
 }
 _SMALLEST = 0.6
 
@@ -38,7 +44,7 @@ class NamedRate:
     """A rate with its name, ready for the figure component."""
 
     key: str
-    name: str
+    name: StrOrPromise
     count: int
     figure: Mapping[str, Any]
     definition: str
@@ -53,35 +59,42 @@ def funnel_steps(traffic: Traffic) -> tuple[list[Step], list[Step]]:
     """The bars of messages, and those of the questions asked about them."""
     now, found = traffic.now, rates(traffic.now)
     messages = [
-        Step("Messages", "written by authors", now.messages, _width(now.messages, now.messages)),
         Step(
-            "Worth asking about",
-            "relevant, and not filtered out",
+            gettext("Messages"),
+            gettext("written by authors"),
+            now.messages,
+            _width(now.messages, now.messages),
+        ),
+        Step(
+            gettext("Worth asking about"),
+            gettext("relevant, and not filtered out"),
             now.taskable,
             _width(now.taskable, now.messages),
             figure_of(found["taskable"]),
-            "of messages",
+            gettext("of messages"),
         ),
         Step(
-            "Asked about",
-            "within pauses, limits and budget",
+            gettext("Asked about"),
+            gettext("within pauses, limits and budget"),
             now.surveys,
             _width(now.surveys, now.messages),
             figure_of(found["asked"]),
-            "of those worth asking about",
+            gettext("of those worth asking about"),
         ),
     ]
     total = traffic.questions
     questions = [
-        Step("Questions", "about those messages", total, _width(total, total)),
-        Step("Shown", "seen by their author", now.shown, _width(now.shown, total)),
+        Step(gettext("Questions"), gettext("about those messages"), total, _width(total, total)),
         Step(
-            "Answered",
-            "with one of the options or a word",
+            gettext("Shown"), gettext("seen by their author"), now.shown, _width(now.shown, total)
+        ),
+        Step(
+            gettext("Answered"),
+            gettext("with one of the options or a word"),
             now.answered,
             _width(now.answered, total),
             figure_of(found["answered"]),
-            "of those shown",
+            gettext("of those shown"),
         ),
     ]
     return messages, questions
@@ -117,28 +130,34 @@ def dropped_rates(funnel: Funnel) -> list[NamedRate]:
 
 def charts(bars: Sequence[TrafficBar], *, weeks: bool) -> list[Chart]:
     """Two charts by day or week: messages with those asked about, questions with those answered."""
-    start = "week of" if weeks else "day"
-    days = [f"{bar.start:%-d %b}" for bar in bars]
+    start = gettext_noop("week of") if weeks else gettext_noop("day")
+    days = [date_format(bar.start, "j M") for bar in bars]
     funnels = [(day, bar.funnel) for day, bar in zip(days, bars, strict=True)]
     return [
         _chart(
-            "Messages",
+            "messages",
+            gettext("Messages"),
             [
-                {start: day, "messages": now.messages, "asked about": now.surveys}
+                {
+                    start: day,
+                    gettext_noop("messages"): now.messages,
+                    gettext_noop("asked about"): now.surveys,
+                }
                 for day, now in funnels
             ],
             "accent",
         ),
         _chart(
-            "Questions",
+            "questions",
+            gettext("Questions"),
             [
                 {
                     start: day,
-                    "shown": now.shown,
-                    "answered": now.answered,
-                    "none fits": now.nofit,
-                    "skipped": now.skipped,
-                    "opted out": now.optouts,
+                    gettext_noop("shown"): now.shown,
+                    gettext_noop("answered"): now.answered,
+                    gettext_noop("none fits"): now.nofit,
+                    gettext_noop("skipped"): now.skipped,
+                    gettext_noop("opted out"): now.optouts,
                 }
                 for day, now in funnels
             ],
@@ -147,15 +166,16 @@ def charts(bars: Sequence[TrafficBar], *, weeks: bool) -> list[Chart]:
     ]
 
 
-def _chart(title: str, rows: Sequence[Mapping[str, Any]], kind: str) -> Chart:
+def _chart(key: str, title: str, rows: Sequence[Mapping[str, Any]], kind: str) -> Chart:
     """Bars of the second column of ``rows``, and in front of them its part, the third column."""
     days, wholes, parts = zip(*(list(row.values())[:3] for row in rows), strict=True)
-    _, whole, part = list(rows[0])[:3]
+    whole, part = (gettext(column) for column in list(rows[0])[1:3])
     most = max((*wholes, *parts))
     return Chart(
-        key=f"traffic-{title}".lower(),
+        key=f"traffic-{key}",
         title=title,
-        description=f"{title} from {days[0]} to {days[-1]}: {whole}, and {part}.",
+        description=gettext("%(title)s from %(first)s to %(last)s.")
+        % {"title": title, "first": days[0], "last": days[-1]},
         rows=rows,
         x=Axis(names=[Name(day) for day in days], step=0),
         y=Axis(high=most, ticks=(0, most), words=number_tick),
@@ -165,7 +185,7 @@ def _chart(title: str, rows: Sequence[Mapping[str, Any]], kind: str) -> Chart:
                 top=count,
                 kind=colour,
                 name=name if x == 0 else "",
-                words=f"{days[x]}: {count:,} {name}",
+                words=f"{days[x]}: {count_words(count)} {name}",
             )
             for counts, colour, name in ((wholes, "quiet", whole), (parts, kind, part))
             for x, count in enumerate(counts)

@@ -5,6 +5,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
+
+from apps.common.figures import count_words
+
 #: Most names that a detail lists.
 MOST_NAMED = 12
 
@@ -13,72 +19,76 @@ MOST_NAMED = 12
 class StageLabel:
     """A stage's name and what it decides."""
 
-    name: str
-    decides: str
+    name: StrOrPromise
+    decides: StrOrPromise
 
 
 #: In the order in which a message meets them.
 STAGES: Mapping[str, StageLabel] = MappingProxyType(
     {
         "screen": StageLabel(
-            "Filter", "Drops short or repeated texts and many links, without a model."
+            _("Filter"), _("Drops short or repeated texts and many links, without a model.")
         ),
-        "redaction": StageLabel("Personal data", "Removed before anything else reads the text."),
-        "sensitive": StageLabel("Sensitive topics", "Never asked about, never kept."),
-        "interrupted": StageLabel("Moment", "A question that comes too late is not asked."),
-        "budget": StageLabel("Budget", "What models may cost per day."),
-        "throttle": StageLabel("Not too often", "Pauses, limits and sampling of this site."),
-        "model": StageLabel("Model", "Whether the model could be reached."),
+        "redaction": StageLabel(
+            _("Personal data"), _("Removed before anything else reads the text.")
+        ),
+        "sensitive": StageLabel(_("Sensitive topics"), _("Never asked about, never kept.")),
+        "interrupted": StageLabel(_("Moment"), _("A question that comes too late is not asked.")),
+        "budget": StageLabel(_("Budget"), _("What models may cost per day.")),
+        "throttle": StageLabel(_("Not too often"), _("Pauses, limits and sampling of this site.")),
+        "model": StageLabel(_("Model"), _("Whether the model could be reached.")),
         "relevance": StageLabel(
-            "Relevance", "The kind of message, and the features that matter to it."
+            _("Relevance"), _("The kind of message, and the features that matter to it.")
         ),
-        "prediction": StageLabel("Prediction", "The most probable value of each feature."),
-        "enough": StageLabel("Enough to ask", "Whether enough features are left."),
-        "choice": StageLabel("Worth asking", "Whether an answer would teach more than it costs."),
+        "prediction": StageLabel(_("Prediction"), _("The most probable value of each feature.")),
+        "enough": StageLabel(_("Enough to ask"), _("Whether enough features are left.")),
+        "choice": StageLabel(
+            _("Worth asking"), _("Whether an answer would teach more than it costs.")
+        ),
         "questions": StageLabel(
-            "Questions", "Worded by a model and checked, or taken from a template."
+            _("Questions"), _("Worded by a model and checked, or taken from a template.")
         ),
-        "left": StageLabel("Still there", "Authors who opted out or left are not asked."),
+        "left": StageLabel(_("Still there"), _("Authors who opted out or left are not asked.")),
     }
 )
 #: Messages dropped by these stages were not worth a question; those dropped by others were.
 NOT_WORTH_ASKING = frozenset({"screen", "sensitive", "relevance", "enough"})
 
-REASONS: Mapping[str, str] = MappingProxyType(
+REASONS: Mapping[str, StrOrPromise] = MappingProxyType(
     {
-        "empty": "nothing written",
-        "smalltalk": "small talk",
-        "spam": "looks like spam",
-        "machine_like": "looks machine-written",
-        "too_short": "too short: it does not say what the author wants",
-        "repeated": "said before",
-        "overlong": "too long to be typed by a person",
-        "danger": "mentions a danger or a death",
-        "judged_danger": "the model says: somebody is in danger",
-        "judged_sensitive": "the model says: a sensitive topic",
-        "judged_spam": "the model says: spam or noise",
-        "unsure": "the model is unsure",
-        "crisis_before": "an earlier message mentioned a danger",
-        "opted_out": "the author opted out",
-        "open_question": "a question is still open",
-        "conversation_full": "the limit of this conversation is reached",
-        "day_full": "the limit of today is reached",
-        "backing_off": "the author dismissed the last questions",
-        "too_soon": "too soon after the last question or the author's arrival",
-        "not_judged": "no model could judge a message shortly before",
-        "too_few_messages": "too few messages since the last question or the author's arrival",
-        "not_sampled": "not in the sample",
-        "none_relevant": "no feature is relevant",
-        "no_prediction": "no value could be predicted",
-        "too_few": "too few features left",
-        "not_worth_asking": "an answer would cost more than it teaches",
-        "no_question": "no question passed the checks",
-        "not_offered": "not one of the feature's values",
-        "too_long": "too long to offer",
-        "not_fit_to_show": "not fit to show",
-        "failed": "the model could not be reached",
-        "refused": "the model refused",
-        "unparsed": "the model's answer could not be read",
+        "empty": _("nothing written"),
+        "smalltalk": _("small talk"),
+        "spam": _("looks like spam"),
+        "machine_like": _("looks machine-written"),
+        "too_short": _("too short: it does not say what the author wants"),
+        "repeated": _("said before"),
+        "overlong": _("too long to be typed by a person"),
+        "danger": _("mentions a danger or a death"),
+        "judged_danger": _("the model says: somebody is in danger"),
+        "judged_sensitive": _("the model says: a sensitive topic"),
+        "judged_spam": _("the model says: spam or noise"),
+        "unsure": _("the model is unsure"),
+        "crisis_before": _("an earlier message mentioned a danger"),
+        "opted_out": _("the author opted out"),
+        "open_question": _("a question is still open"),
+        "conversation_full": _("the limit of this conversation is reached"),
+        "day_full": _("the limit of today is reached"),
+        "backing_off": _("the author dismissed the last questions"),
+        "too_soon": _("too soon after the last question or the author's arrival"),
+        "not_judged": _("no model could judge a message shortly before"),
+        "too_few_messages": _("too few messages since the last question or the author's arrival"),
+        "not_sampled": _("not in the sample"),
+        "none_relevant": _("no feature is relevant"),
+        "no_prediction": _("no value could be predicted"),
+        "too_few": _("too few features left"),
+        "not_worth_asking": _("an answer would cost more than it teaches"),
+        "no_question": _("no question passed the checks"),
+        "not_offered": _("not one of the feature's values"),
+        "too_long": _("too long to offer"),
+        "not_fit_to_show": _("not fit to show"),
+        "failed": _("the model could not be reached"),
+        "refused": _("the model refused"),
+        "unparsed": _("the model's answer could not be read"),
     }
 )
 
@@ -88,21 +98,21 @@ class StageRow:
     """One verdict, ready to show: ``mark`` is "passed" or "dropped"."""
 
     stage: str
-    name: str
-    decides: str
+    name: StrOrPromise
+    decides: StrOrPromise
     mark: str
     reason: str
     details: tuple[str, ...] = ()
 
 
-def stage_name(stage: str) -> str:
+def stage_name(stage: str) -> StrOrPromise:
     """The name of a stage for people."""
     return STAGES[stage].name if stage in STAGES else stage.replace("_", " ").capitalize()
 
 
 def reason_words(reason: str) -> str:
     """The reason in words; a reason that is already a sentence is unchanged."""
-    return REASONS.get(reason, reason)
+    return str(REASONS.get(reason, reason))
 
 
 def stage_rows(stages: list[dict[str, Any]]) -> list[StageRow]:
@@ -125,39 +135,48 @@ def _stage_row(stored: Mapping[str, Any]) -> StageRow:
 
 def _relevance(data: Mapping[str, Any]) -> list[str]:
     kinds = (
-        ("always", "always"),
-        ("relevant", "found relevant"),
-        ("stated", "stated in the message"),
+        ("always", gettext("always")),
+        ("relevant", gettext("found relevant")),
+        ("stated", gettext("stated in the message")),
     )
     lines = [f"{words}: {_join(data[key])}" for key, words in kinds if data.get(key)]
     left = data.get("left_out") or ()
     if not left:
         return lines
-    return [*lines, f"left out, over the limit of one call: {_first_few(left)}"]
+    return [
+        *lines,
+        gettext("left out, over the limit of one call: %(names)s") % {"names": _first_few(left)},
+    ]
 
 
 def _prediction(data: Mapping[str, Any]) -> list[str]:
     lines = [f"{key} = {value}" for key, value in (data.get("predicted") or {}).items()]
     unusable = data.get("unusable") or {}
     lines += [f"{key}: {reason_words(str(why))}" for key, why in unusable.items()]
-    return lines + ([f"left out: {_first_few(data['left_out'])}"] if data.get("left_out") else [])
+    if left := data.get("left_out"):
+        lines.append(gettext("left out: %(names)s") % {"names": _first_few(left)})
+    return lines
 
 
 def _question_words(key: str, outcome: Mapping[str, Any]) -> str:
-    source = {"model": "worded by the model", "template": "from its template"}
-    words = source.get(str(outcome.get("source")), "dropped")
+    source = {"model": gettext("worded by the model"), "template": gettext("from its template")}
+    words = source.get(str(outcome.get("source")), gettext("dropped"))
     if outcome.get("failed"):
         words += f" ({reason_words(str(outcome['failed']))})"
     refused = [_join(fault) for fault in outcome.get("faults") or () if fault]
-    return f"{key}: {words}" + (
-        f"; earlier wording refused for {'; then '.join(refused)}" if refused else ""
-    )
+    if refused:
+        earlier = gettext("earlier wording refused for %(faults)s") % {"faults": "; ".join(refused)}
+        words += f"; {earlier}"
+    return f"{key}: {words}"
 
 
 def _first_few(words: Any) -> str:
     """The first names, and how many more there are."""
     rest = len(words) - MOST_NAMED
-    return _join(words[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
+    named = _join(words[:MOST_NAMED])
+    if rest <= 0:
+        return named
+    return gettext("%(names)s and %(rest)s more") % {"names": named, "rest": count_words(rest)}
 
 
 def _join(words: Any) -> str:
@@ -166,14 +185,17 @@ def _join(words: Any) -> str:
 
 _DETAILS: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "redaction": lambda data: (
-        [f"{data['count']} removed: {', '.join(data['found'])}"]
+        [
+            gettext("%(count)s removed: %(found)s")
+            % {"count": data["count"], "found": ", ".join(data["found"])}
+        ]
         if data.get("found")
-        else ["nothing found"]
+        else [gettext("nothing found")]
     ),
     "relevance": _relevance,
     "prediction": _prediction,
     "enough": lambda data: (
-        [f"{data['usable']} usable, {data['wanted']} wanted"] if "usable" in data else []
+        [gettext("%(usable)s usable, %(wanted)s wanted") % data] if "usable" in data else []
     ),
     "questions": lambda data: [
         _question_words(key, outcome) for key, outcome in (data.get("questions") or {}).items()

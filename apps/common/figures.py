@@ -1,4 +1,8 @@
-"""Numbers for people: with their intervals, and without insignificant digits."""
+"""Numbers for people: with their intervals, without insignificant digits, in the page's language.
+
+Separators and the place of a currency follow the language; units (``s``, ``min``, ``h``, ``d``),
+``%`` and ``n`` are the same in each. Files and REST never use these functions.
+"""
 
 import math
 from collections.abc import Mapping
@@ -6,13 +10,24 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from django.utils.formats import get_format
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
+
 from labelhub.core.errors import InvalidInput
 
 _NANO = 1_000_000_000
 _MOST_DOLLARS = 1_000_000_000
-_NOT_COMPUTED = "not computed"
+_NOT_COMPUTED = gettext_lazy("not computed")
 #: Decimals of a coefficient; fixed, so that columns align.
 _DIGITS = 2
+# Columns of files stay English; a page looks up their translations.
+_COLUMNS = (
+    gettext_noop("value"),
+    gettext_noop("low"),
+    gettext_noop("high"),
+    gettext_noop("n"),
+    gettext_noop("method"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +55,7 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
     if figure is None or value is None or not math.isfinite(value):
         return DrawnFigure(reason=str((figure or {}).get("reason") or _NOT_COMPUTED))
     n = figure.get("n")
-    words = f"{n:,}" if isinstance(n, int) else ""
+    words = count_words(n) if isinstance(n, int) else ""
     method = str(figure.get("method") or "")
     low, high = figure.get("low"), figure.get("high")
     if low is None or high is None:
@@ -76,7 +91,18 @@ def ends(figure: Mapping[str, Any] | None) -> tuple[float, float, float] | None:
 
 def figure_row(figure: Mapping[str, Any] | None) -> dict[str, Any]:
     """A figure as columns of a table; None for unknown ones."""
-    return {name: (figure or {}).get(name) for name in ("value", "low", "high", "n", "method")}
+    return {name: (figure or {}).get(name) for name in _COLUMNS}
+
+
+def localise(number: str) -> str:
+    """A number as Python writes it (``1,234.5``), with the separators of the language."""
+    comma, point = get_format("THOUSAND_SEPARATOR"), get_format("DECIMAL_SEPARATOR")
+    return number.translate({ord(","): comma, ord("."): point})
+
+
+def count_words(number: float) -> str:
+    """A whole number with thousands separators."""
+    return localise(f"{int(number):,}")
 
 
 def number_words(value: float) -> str:
@@ -94,11 +120,10 @@ def money(nano_usd: float | None) -> str:
     if nano_usd is None:
         return "—"
     dollars = float(nano_usd) / _NANO
-    if dollars == 0:
-        return "$0"
     size = abs(dollars)
-    decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size)))
-    return f"{'-' if dollars < 0 else ''}${size:,.{decimals}f}"
+    decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size))) if size else 0
+    amount = gettext("$%(amount)s") % {"amount": localise(f"{size:,.{decimals}f}")}
+    return f"-{amount}" if dollars < 0 else amount
 
 
 def nanousd(dollars: Decimal | None) -> int | None:
@@ -128,7 +153,7 @@ def duration(seconds: float | None) -> str:
     if seconds is None or not math.isfinite(seconds):
         return "—"
     if seconds < 1:
-        return f"{max(seconds, 0):.1f} s"
+        return localise(f"{max(seconds, 0):.1f} s")
     whole = round(seconds)
     units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
     parts: list[str] = []
@@ -151,7 +176,7 @@ def _decimals(half_width: float | None, *, percent: bool) -> int:
 def _format(value: float, decimals: int, *, percent: bool) -> str:
     # Adding 0 turns -0.0 into 0.0.
     shown = round(value * (100 if percent else 1), decimals) + 0.0
-    words = f"{shown:.{decimals}f}".replace("-", "−")
+    words = localise(f"{shown:.{decimals}f}").replace("-", "−")
     return f"{words} %" if percent else words
 
 

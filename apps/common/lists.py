@@ -9,6 +9,7 @@ from django import forms
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest
 from django_filters import FilterSet
+from django_stubs_ext import StrOrPromise
 
 
 class SearchFilter(FilterSet):
@@ -45,7 +46,7 @@ class SearchFilter(FilterSet):
 class Column:
     """A column's heading; ``sort`` is the key by which ``?sort=`` orders the list."""
 
-    title: str
+    title: StrOrPromise
     numeric: bool = False
     sort: str = ""
 
@@ -54,7 +55,7 @@ class Column:
 class ListPage:
     """One page of a list; its row's template reads each of ``rows`` as ``row``."""
 
-    caption: str
+    caption: StrOrPromise
     columns: Sequence[Column]
     page: Page[Any]
     rows: Sequence[Any]
@@ -71,7 +72,7 @@ def list_page(
     found: Any,
     columns: Sequence[Column],
     *,
-    caption: str,
+    caption: StrOrPromise,
     size: int = 50,
     rows: Callable[[Sequence[Any]], Sequence[Any]] = list,
     filters: SearchFilter | None = None,

@@ -4,20 +4,26 @@ from collections.abc import Callable
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
+from django.conf import settings
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.common import CommonMiddleware
+from django.middleware.locale import LocaleMiddleware
 from django.shortcuts import render
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
 
 from apps.common.addresses import local_address
 from labelhub.core.errors import LabelhubError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+#: Always English: what programs and developers read; the widget has languages of its own.
+_ENGLISH = ("/api/", "/widget/", "/health/", "/design/")
 _HEADINGS = {
-    403: "You may not do this",
-    404: "There is nothing here",
-    409: "It changed meanwhile",
-    422: "This cannot be used as it is",
+    403: _("You may not do this"),
+    404: _("There is nothing here"),
+    409: _("It changed meanwhile"),
+    422: _("This cannot be used as it is"),
 }
 
 
@@ -32,6 +38,25 @@ class SlashMiddleware(CommonMiddleware):
         if answer.status_code == HTTPStatus.MOVED_PERMANENTLY and request.method not in SAFE:
             answer.status_code = HTTPStatus.PERMANENT_REDIRECT
         return answer
+
+
+class LanguageMiddleware(LocaleMiddleware):
+    """The language of the cookie, else of the browser; for programs English."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        """Choose the language of this request."""
+        if request.path.startswith(_ENGLISH):
+            translation.activate(settings.LANGUAGE_CODE)
+        else:
+            super().process_request(request)
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        """Say the language of pages, and that it depends on the browser's."""
+        if request.path.startswith(_ENGLISH):
+            return response
+        return super().process_response(request, response)
 
 
 class LabelhubErrorMiddleware:
@@ -72,7 +97,7 @@ class LabelhubErrorMiddleware:
         context = {
             "status": exception.http_status,
             "code": exception.code,
-            "heading": _HEADINGS.get(exception.http_status, "The request failed"),
+            "heading": _HEADINGS.get(exception.http_status, _("The request failed")),
             "message": exception.message,
             "retryable": exception.retryable,
             "back": local_address(request, request.META.get("HTTP_REFERER", "")),

@@ -6,8 +6,13 @@ from datetime import date, timedelta
 from math import exp, log
 from typing import Any
 
+from django.utils.dates import WEEKDAYS
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
+
 from apps.common.charts import Axis, Chart, Line, Mark, Name, Point, Rule, number_tick
-from apps.common.figures import ends, figure_row, share_words
+from apps.common.figures import count_words, ends, figure_row, localise, share_words
 from apps.echo.offer_words import arm_words
 from apps.echo.reporting.click_through import ArmComparison, OfferReport
 from apps.echo.reporting.funnel import OfferFunnel
@@ -17,7 +22,7 @@ from labelhub.core.echo.experiments.click_through import ArmPart, percent_change
 from labelhub.core.wilson import wilson_bounds
 
 _Z = 1.96
-_METHOD = "Wilson score interval; assumes independent answers"
+_METHOD = _("Wilson score interval; assumes independent answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +50,15 @@ class FeatureRow:
 def right_figure(tally: Tally | None) -> dict[str, Any]:
     """The share of right predictions, for the figure component."""
     if tally is None:
-        return {"value": None, "reason": "no answers yet"}
+        return {"value": None, "reason": gettext("no answers yet")}
     low, high = wilson_bounds(tally.right, tally.n, _Z)
-    return {"value": tally.right, "low": low, "high": high, "n": tally.n, "method": _METHOD}
+    return {
+        "value": tally.right,
+        "low": low,
+        "high": high,
+        "n": tally.n,
+        "method": _METHOD,
+    }
 
 
 def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
@@ -55,7 +66,13 @@ def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
     if not n:
         return {"value": None, "reason": reason}
     low, high = wilson_bounds(part / n, n, _Z)
-    return {"value": part / n, "low": low, "high": high, "n": n, "method": _METHOD}
+    return {
+        "value": part / n,
+        "low": low,
+        "high": high,
+        "n": n,
+        "method": _METHOD,
+    }
 
 
 def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
@@ -68,21 +85,24 @@ def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
     first, last = share_words(stretches[0].right), share_words(stretches[-1].right)
     return Chart(
         key="echo-accuracy",
-        title="Accuracy by number of answers",
-        description=f"From {first} at first to {last} of the newest answers; 95 % intervals.",
+        title=gettext("Accuracy by number of answers"),
+        description=gettext(
+            "From %(first)s at first to %(last)s of the newest answers; 95 %% intervals."
+        )
+        % {"first": first, "last": last},
         rows=[
             {
-                "answers so far": tally.upto,
-                "right": tally.right,
-                "low": low,
-                "high": high,
-                "answers": tally.n,
+                gettext_noop("answers so far"): tally.upto,
+                gettext_noop("right"): tally.right,
+                gettext_noop("low"): low,
+                gettext_noop("high"): high,
+                gettext_noop("answers"): tally.n,
             }
             for tally, (low, high) in zip(stretches, bounds, strict=True)
         ],
         shares=("right", "low", "high"),
-        x=Axis(title="answers so far", high=stretches[-1].upto, words=number_tick),
-        y=Axis(title="accuracy"),
+        x=Axis(title=gettext("answers so far"), high=stretches[-1].upto, words=number_tick),
+        y=Axis(title=gettext("accuracy")),
         marks=[
             Line(
                 points=[(x, tally.right) for x, tally in zip(middles, stretches, strict=True)],
@@ -93,7 +113,8 @@ def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
                 Point(
                     x=x,
                     y=tally.right,
-                    words=f"{share_words(tally.right)} right of {tally.n:,} answers",
+                    words=gettext("%(share)s right of %(count)s answers")
+                    % {"share": share_words(tally.right), "count": count_words(tally.n)},
                     kind="author",
                 )
                 for x, tally in zip(middles, stretches, strict=True)
@@ -118,25 +139,34 @@ def reliability_chart(parts: Sequence[Tally]) -> Chart | None:
     ]
     return Chart(
         key="echo-reliability",
-        title="Calibration of the uncertainty",
-        description="For predictions with about the same uncertainty, the share of wrong ones with "
-        "its 95 % interval. The dashed line is perfect calibration.",
+        title=gettext("Calibration of the uncertainty"),
+        description=gettext(
+            "For predictions with about the same uncertainty, the share of wrong ones with its "
+            "interval. The dashed line is perfect calibration."
+        ),
         rows=[
-            {"uncertainty": doubt, "wrong": wrong, "low": low, "high": high, "answers": n}
+            {
+                gettext_noop("uncertainty"): doubt,
+                gettext_noop("wrong"): wrong,
+                gettext_noop("low"): low,
+                gettext_noop("high"): high,
+                gettext_noop("answers"): n,
+            }
             for doubt, wrong, (low, high), n in found
         ],
         shares=("uncertainty", "wrong", "low", "high"),
-        x=Axis(title="uncertainty before the answer"),
-        y=Axis(title="share of wrong predictions"),
+        x=Axis(title=gettext("uncertainty before the answer")),
+        y=Axis(title=gettext("share of wrong predictions")),
         marks=[
-            Rule(name="calibrated"),
+            Rule(name=gettext("calibrated")),
             *(
                 Point(
                     x=doubt,
                     y=wrong,
                     y_ends=ends,
                     kind="author",
-                    words=f"{share_words(wrong)} wrong of {n:,} answers",
+                    words=gettext("%(share)s wrong of %(count)s answers")
+                    % {"share": share_words(wrong), "count": count_words(n)},
                 )
                 for doubt, wrong, ends, n in found
             ),
@@ -178,7 +208,10 @@ def _spark(tallies: Sequence[Tally]) -> tuple[str, str]:
         f"{2 + step * number:.1f},{92 - 84 * tally.right:.1f}"
         for number, tally in enumerate(stretches)
     ]
-    words = f"from {share_words(stretches[0].right)} to {share_words(stretches[-1].right)}"
+    words = gettext("%(low)s to %(high)s") % {
+        "low": share_words(stretches[0].right),
+        "high": share_words(stretches[-1].right),
+    }
     return " ".join(places), words
 
 
@@ -212,11 +245,11 @@ class ImpressionTable:
 def offer_steps(found: OfferFunnel) -> list[FunnelStep]:
     """The steps of the funnel, from messages to clicks."""
     steps = (
-        ("Messages", "that could have had an offer", found.eligible),
-        ("Item chosen", "it fitted, and an offer was due", found.offered),
-        ("Sent", "in time", found.sent),
-        ("Shown", "on the author's screen", found.shown),
-        ("Clicked", "once or more", found.clicked),
+        (gettext("Messages"), gettext("that could have had an offer"), found.eligible),
+        (gettext("Item chosen"), gettext("it fitted, and an offer was due"), found.offered),
+        (gettext("Sent"), gettext("in time"), found.sent),
+        (gettext("Shown"), gettext("on the author's screen"), found.shown),
+        (gettext("Clicked"), gettext("once or more"), found.clicked),
     )
     return [
         FunnelStep(name, words, count, _width(count, found.eligible))
@@ -232,7 +265,7 @@ def ratio_chart(comparisons: Sequence[ArmComparison]) -> Chart | None:
     arms = [arm_words(comparison.arm) for comparison in comparisons]
     axis = _ratio_axis([value for ratio in ratios if (found := ends(ratio)) for value in found])
     names: list[Name] = []
-    marks: list[Mark] = [Rule(x=1.0, name="no difference")]
+    marks: list[Mark] = [Rule(x=1.0, name=gettext("no difference"))]
     for row, (arm, ratio) in enumerate(zip(arms, ratios, strict=True)):
         value = ratio["value"]
         if value is None:
@@ -247,18 +280,24 @@ def ratio_chart(comparisons: Sequence[ArmComparison]) -> Chart | None:
                 y=row,
                 x_ends=None if ratio.get("low") is None else (low, high),
                 kind="accent",
-                words=f"{arm}: {_times(value)}, {low:.2f} to {high:.2f}",
+                words=gettext("%(arm)s: %(value)s, %(low)s to %(high)s")
+                % {
+                    "arm": arm,
+                    "value": _times(value),
+                    "low": localise(f"{low:.2f}"),
+                    "high": localise(f"{high:.2f}"),
+                },
             )
         )
     return Chart(
         key="forest",
-        title="Clicks per message against the control",
-        description="The ratio of each arm with its 95 % interval, on a logarithmic scale.",
+        title=gettext("Clicks per message against the control"),
+        description=gettext("The ratio of each arm with its interval, on a logarithmic scale."),
         rows=[
             {
-                "arm": arm,
+                gettext_noop("arm"): arm,
                 **figure_row(ratio),
-                "note": ratio.get("doubt") or ratio.get("reason") or "",
+                gettext_noop("note"): ratio.get("doubt") or ratio.get("reason") or "",
             }
             for arm, ratio in zip(arms, ratios, strict=True)
         ],
@@ -279,21 +318,24 @@ def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
     arm = arm_words(comparison.arm)
     return Chart(
         key=f"ratio-{comparison.arm}",
-        title=f"{arm} against {control}",
-        description="Ratio at the end of each day, with an interval that is valid for any number "
-        f"of looks, {first:%-d %b} to {known[-1].day:%-d %b}.",
+        title=gettext("%(arm)s against %(control)s") % {"arm": arm, "control": control},
+        description=gettext(
+            "Ratio at the end of each day, with an interval that is valid for any number of looks, "
+            "%(first)s to %(last)s."
+        )
+        % {"first": date_format(first, "j M"), "last": date_format(known[-1].day, "j M")},
         rows=[
-            {"day": f"{look.day:%-d %b %Y}", **figure_row(ratio)}
+            {gettext_noop("day"): f"{look.day:%-d %b %Y}", **figure_row(ratio)}
             for look, ratio in zip(known, ratios, strict=True)
         ],
         x=Axis(
             high=days[-1],
             ticks=(0, days[-1]),
-            words=lambda day: f"{first + timedelta(days=round(day)):%-d %b}",
+            words=lambda day: date_format(first + timedelta(days=round(day)), "j M"),
         ),
         y=_ratio_axis([*values, *(end for ratio in ratios for end in _open_ends(ratio))]),
         marks=[
-            Rule(y=1.0, name="no difference"),
+            Rule(y=1.0, name=gettext("no difference")),
             Line(
                 points=list(zip(days, values, strict=True)),
                 band=[(day, *_open_ends(ratio)) for day, ratio in zip(days, ratios, strict=True)],
@@ -310,25 +352,24 @@ def impression_tables(report: OfferReport) -> list[ImpressionTable]:
     alone = [{day.day: day.alone for day in arm.days} for arm in report.arms]
     return [
         ImpressionTable(
-            "day", "By day", "Day", "", [(f"{d:%-d %b %Y}", _cells(alone, d)) for d in days]
+            "day", gettext("By day"), gettext("Day"), "",
+            [(date_format(day, "j M Y"), _cells(alone, day)) for day in days],
         ),
         ImpressionTable(
-            "cumulated", "Cumulative, by day", "Up to", "All impressions up to the end of a day.",
-            [(f"{day:%-d %b %Y}", _cumulated(report, day)) for day in days],
+            "cumulated", gettext("Cumulative, by day"), gettext("Up to"),
+            gettext("All impressions up to the end of a day."),
+            [(date_format(day, "j M Y"), _cumulated(report, day)) for day in days],
         ),
         ImpressionTable(
-            "weekday", "By weekday", "Weekday", "",
+            "weekday", gettext("By weekday"), gettext("Weekday"), "",
             [
-                (name, [arm.weekdays[day] for arm in report.arms])
-                for day, name in enumerate(WEEKDAYS)
+                (str(name), [arm.weekdays[day] for arm in report.arms])
+                for day, name in WEEKDAYS.items()
             ],
         ),
         _verticals(report),
         _exposure(report),
     ]  # fmt: skip
-
-
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def _cells(found: Sequence[Mapping[Any, ArmPart]], key: Any) -> list[ArmPart | None]:
@@ -349,25 +390,34 @@ def _verticals(report: OfferReport) -> ImpressionTable:
     names = list(dict.fromkeys(name for parts in found for name in parts))
     few = sorted({name for arm in report.arms for name, _ in arm.verticals.too_few} - set(names))
     least = report.arms[0].verticals.least
-    left = f"Fewer than {least} impressions: {', '.join(map(_vertical, few))}." if few else ""
-    note = f"Only categories with at least {least} impressions."
+    left = ""
+    if few:
+        left = gettext("Fewer than %(least)s impressions: %(names)s.") % {
+            "least": least,
+            "names": ", ".join(map(_vertical, few)),
+        }
+    note = gettext("Only categories with at least %(least)s impressions.") % {"least": least}
     rows = [(_vertical(name), _cells(found, name)) for name in names]
-    return ImpressionTable("vertical", "By category", "Category", note, rows, left)
+    return ImpressionTable(
+        "vertical", gettext("By category"), gettext("Category"), note, rows, left
+    )
 
 
 def _vertical(name: str) -> str:
-    return name or "without a category"
+    return name or gettext("without a category")
 
 
 def _exposure(report: OfferReport) -> ImpressionTable:
     found = [arm.exposure for arm in report.arms]
     days = sorted({day for parts in found for day in parts})
-    note = (
+    note = gettext(
         "Shows whether interest in offers wears off. Recent authors have no later days yet, so "
         "these include fewer and other authors: a fall does not prove that interest wears off."
     )
-    rows = [(f"day {day + 1}", _cells(found, day)) for day in days]
-    return ImpressionTable("exposure", "By time since the first offer", "Time", note, rows)
+    rows = [(gettext("day %(number)s") % {"number": day + 1}, _cells(found, day)) for day in days]
+    return ImpressionTable(
+        "exposure", gettext("By time since the first offer"), gettext("Time"), note, rows
+    )
 
 
 def _open_ends(figure: Mapping[str, Any]) -> tuple[float, float]:
@@ -384,7 +434,7 @@ def _ratio_axis(ratios: Sequence[float]) -> Axis:
 
 
 def _times(ratio: float) -> str:
-    return f"{ratio:.2f} ×" if ratio < 10 else f"{ratio:.0f} ×"
+    return localise(f"{ratio:.2f} ×" if ratio < 10 else f"{ratio:.0f} ×")
 
 
 def _width(part: int, whole: int) -> str:

@@ -3,6 +3,10 @@
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.authors.forms import PercentField
 from apps.echo.models import Echo
@@ -13,9 +17,9 @@ from labelhub.core.echo.prompt_search import LEAST_AUTHORS, most_calls
 from labelhub.core.echo.recommending.policies import NOTHING
 
 _GROUPS = (
-    ("Asking", ("k", "explore", "burden", "models_per_message")),
-    ("Language model", ("llm_features", "example_tokens")),
-    ("Searching instructions", ("search_on", "search_calls_per_day")),
+    (_("Asking"), ("k", "explore", "burden", "models_per_message")),
+    (_("Language model"), ("llm_features", "example_tokens")),
+    (_("Searching instructions"), ("search_on", "search_calls_per_day")),
 )
 #: Maximum calls of a search: without a current instruction, and with one.
 _FIRST, _AGAIN = most_calls(present=False), most_calls(present=True)
@@ -31,39 +35,59 @@ class EchoSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic on
             "search_on", "search_calls_per_day",
         ]  # fmt: skip
         labels = {
-            "k": "Features selected per message",
-            "explore": "Share of surveys that ask at random",
-            "burden": "Minimum value of a question",
-            "models_per_message": "Feature models per message",
-            "llm_features": "Features it predicts per message",
-            "example_tokens": "Tokens of example answers",
-            "search_on": "Search for better instructions",
-            "search_calls_per_day": "Search calls per day",
+            "k": _("Features selected per message"),
+            "explore": _("Share of surveys that ask at random"),
+            "burden": _("Minimum value of a question"),
+            "models_per_message": _("Feature models per message"),
+            "llm_features": _("Features it predicts per message"),
+            "example_tokens": _("Tokens of example answers"),
+            "search_on": _("Search for better instructions"),
+            "search_calls_per_day": _("Search calls per day"),
         }
         help_texts = {
-            "k": "1 to 100, the most relevant features. Echo passes on its predictions of them, "
-            "and asks authors about no others.",
-            "explore": "0 to 1. At 0, Echo never checks again a feature that seems unimportant.",
-            "burden": "0 to 1. The list of last messages below shows the value of each question: "
-            "relevance (one standard deviation above its mean) × uncertainty × chance of an "
-            "answer, less for features with many answers. At 0, Echo asks whenever the site's "
-            "pauses allow it.",
-            "models_per_message": "1 to 1,000, for the most relevant features. More take more "
-            "time.",
-            "llm_features": "0 to 20, the most relevant features; each takes a call of the site's "
-            "model. Only for messages that authors are asked about. At 0, Echo predicts from "
-            "authors' answers alone.",
-            "example_tokens": "0 to 2,000 in the prompt of each of these calls, for the most "
-            "similar messages that authors have answered about. At 0, the prompt shows none.",
-            "search_on": f"A search takes up to {_FIRST:,} calls of the site's model, or up to "
-            f"{_AGAIN:,} if an instruction is in use, paid from the site's daily budget. It is "
-            f"for one feature: the first starts after {LEAST_ANSWERS} answers by {LEAST_AUTHORS} "
-            f"authors, the next after {NEW_ANSWERS} more.",
-            "search_calls_per_day": "1 to 100,000; a day starts at midnight UTC. When these are "
-            "used up, the search pauses until the next day.",
+            "k": _(
+                "1 to 100, the most relevant features. Echo passes on its predictions of them, "
+                "and asks authors about no others."
+            ),
+            "explore": _("0 to 1. At 0, Echo never checks again a feature that seems unimportant."),
+            "burden": _(
+                "0 to 1. The list of last messages below shows the value of each question: "
+                "relevance (one standard deviation above its mean) × uncertainty × chance of an "
+                "answer, less for features with many answers. At 0, Echo asks whenever the site's "
+                "pauses allow it."
+            ),
+            "models_per_message": _(
+                "1 to 1,000, for the most relevant features. More take more time."
+            ),
+            "llm_features": _(
+                "0 to 20, the most relevant features; each takes a call of the site's "
+                "model. Only for messages that authors are asked about. At 0, Echo predicts from "
+                "authors' answers alone."
+            ),
+            "example_tokens": _(
+                "0 to 2,000 in the prompt of each of these calls, for the most "
+                "similar messages that authors have answered about. At 0, the prompt shows none."
+            ),
+            "search_on": format_lazy(
+                _(
+                    "A search takes up to {first} calls of the site's model, or up to {again} if "
+                    "an instruction is in use, paid from the site's daily budget. It is for one "
+                    "feature: the first starts after {answers} answers by {authors} authors, the "
+                    "next after {more} more."
+                ),
+                first=_FIRST,
+                again=_AGAIN,
+                answers=LEAST_ANSWERS,
+                authors=LEAST_AUTHORS,
+                more=NEW_ANSWERS,
+            ),
+            "search_calls_per_day": _(
+                "1 to 100,000; a day starts at midnight UTC. When these are "
+                "used up, the search pauses until the next day."
+            ),
         }
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+    def groups(self) -> list[tuple[StrOrPromise, list[forms.BoundField]]]:
         """The fields in groups, each with its heading."""
         return [(words, [self[name] for name in names]) for words, names in _GROUPS]
 
@@ -78,9 +102,12 @@ class OfferSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic o
     """How often offers are made, how well they must fit, and how long Echo waits for a click."""
 
     offer_explore = PercentField(
-        label="Offered at random, %",
-        help_text="For this share of the messages with fitting items, Echo offers one of these "
-        "items at random. Without random offers, the results of other choices cannot be estimated.",
+        label=_("Offered at random, %"),
+        help_text=_(
+            "For this share of the messages with fitting items, Echo offers one of these "
+            "items at random. Without random offers, the results of other choices cannot be "
+            "estimated."
+        ),
     )
 
     class Meta:
@@ -93,17 +120,23 @@ class OfferSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic o
             "reward_minutes",
         )
         labels = {
-            "offer_every_messages": "Messages between two offers",
-            "offer_min_seconds": "Seconds between two offers",
-            "offer_least_match": "Minimum score of an item",
-            "reward_minutes": "Minutes to wait for a click",
+            "offer_every_messages": _("Messages between two offers"),
+            "offer_min_seconds": _("Seconds between two offers"),
+            "offer_least_match": _("Minimum score of an item"),
+            "reward_minutes": _("Minutes to wait for a click"),
         }
         help_texts = {
-            "offer_every_messages": "An author gets at most one offer in this number of messages.",
-            "offer_min_seconds": "An author gets no offer sooner after the last one.",
-            "offer_least_match": "From 0 (any item) to 1. Items with a lower score are not "
-            "offered. “Try a text” shows the scores of items.",
-            "reward_minutes": "After this time without a click, Echo learns that the offer failed.",
+            "offer_every_messages": _(
+                "An author gets at most one offer in this number of messages."
+            ),
+            "offer_min_seconds": _("An author gets no offer sooner after the last one."),
+            "offer_least_match": _(
+                "From 0 (any item) to 1. Items with a lower score are not "
+                "offered. “Try a text” shows the scores of items."
+            ),
+            "reward_minutes": _(
+                "After this time without a click, Echo learns that the offer failed."
+            ),
         }
 
 
@@ -112,11 +145,11 @@ class CatalogueFileForm(forms.Form):
 
     file = forms.FileField(
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
-        error_messages={"empty": "The file is empty."},
-        help_text="A CSV table with a header row, or a JSON list of items, in UTF-8.",
+        error_messages={"empty": _("The file is empty.")},
+        help_text=_("A CSV table with a header row, or a JSON list of items, in UTF-8."),
     )
     replace = forms.BooleanField(
-        label="Stop offering items that are not in the file", required=False
+        label=_("Stop offering items that are not in the file"), required=False
     )
 
 
@@ -124,14 +157,14 @@ class TryForm(forms.Form):
     """A text to try."""
 
     text = forms.CharField(
-        label="Message",
+        label=_("Message"),
         max_length=4_000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Write it as an author would.",
+        help_text=_("Write it as an author would."),
     )
 
 
-def _share(policy: str, words: str) -> forms.IntegerField:
+def _share(policy: str, words: StrOrPromise) -> forms.IntegerField:
     usual = {"echo": 50, "keyword": 50}.get(policy)
     return forms.IntegerField(label=words, min_value=1, max_value=99, required=False, initial=usual)
 
@@ -141,33 +174,37 @@ class ExperimentForm(forms.Form):
 
     name = forms.CharField(max_length=100)
     echo = _share("echo", "Echo, %")
-    keyword = _share("keyword", "Words in common, %")
-    random = _share("random", "Any item, %")
-    nothing = _share("nothing", "No offers, %")
-    echo_again = _share(AGAIN, "Echo once more, %")
+    keyword = _share("keyword", _("Words in common, %"))
+    random = _share("random", _("Any item, %"))
+    nothing = _share("nothing", _("No offers, %"))
+    echo_again = _share(AGAIN, _("Echo once more, %"))
     control = forms.ChoiceField(
-        label="Compared with",
+        label=_("Compared with"),
         choices=list(ARM_WORDS.items()),
         initial="keyword",
-        help_text="The control: the other arms are compared with it. It must make offers.",
+        help_text=_("The control: the other arms are compared with it. It must make offers."),
     )
     by = forms.ChoiceField(
-        label="Assigned",
-        choices=[("author", "By author"), ("window", "By time")],
+        label=_("Assigned"),
+        choices=[("author", _("By author")), ("window", _("By time"))],
         initial="author",
         widget=forms.RadioSelect,
-        help_text="By author: each author stays in one arm. By time: the arms take turns; choose "
-        "this if one author's offers influence other authors.",
+        help_text=_(
+            "By author: each author stays in one arm. By time: the arms take turns; choose "
+            "this if one author's offers influence other authors."
+        ),
     )
     hours = forms.TypedChoiceField(
-        label="Hours per turn",
+        label=_("Hours per turn"),
         choices=[(hours, str(hours)) for hours in (1, 2, 4, 6, 12, 24)],
         coerce=int,
         initial=4,
         required=False,
-        help_text="Only for assignment by time.",
+        help_text=_("Only for assignment by time."),
     )
-    planned_days = forms.IntegerField(label="Planned days", min_value=1, max_value=365, initial=28)
+    planned_days = forms.IntegerField(
+        label=_("Planned days"), min_value=1, max_value=365, initial=28
+    )
 
     SHARES = tuple(ARM_WORDS)
 
@@ -189,11 +226,18 @@ class ExperimentForm(forms.Form):
         data = super().clean() or {}
         shares = {name: data.get(name) or 0 for name in self.SHARES}
         if not set(self.SHARES) & set(self.errors) and sum(shares.values()) != 100:
-            self.add_error(None, f"The shares sum to {sum(shares.values())} %, not to 100.")
+            self.add_error(
+                None,
+                gettext("The shares sum to %(sum)s %%, not to 100.")
+                % {"sum": sum(shares.values())},
+            )
         control = data.get("control")
         if control and control not in self.errors and not shares[control]:
-            self.add_error("control", "This arm has no share.")
+            self.add_error("control", _("This arm has no share."))
         if data.get("control") == NOTHING:
-            problem = "Without offers there are no clicks, so nothing can be compared with it."
-            self.add_error("control", f"{problem} Choose an arm that makes offers.")
+            problem = gettext(
+                "Without offers there are no clicks, so nothing can be compared with it. "
+                "Choose an arm that makes offers."
+            )
+            self.add_error("control", problem)
         return data

@@ -8,6 +8,7 @@ import uuid
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.authors.models import Author, Message, Site
 
@@ -100,12 +101,12 @@ class LogEvent(models.Model):
     """An event of the log, never changed. Deleting its author deletes it; the state is rebuilt."""
 
     class Kind(models.TextChoices):
-        ANSWERED = "answered", "Answered"
-        REWARDED = "rewarded", "Rewarded"
-        EXPECTED = "expected", "Expected by the owner"
-        WITHDRAWN = "withdrawn", "Withdrawn"
-        RESTORED = "restored", "Restored"
-        FROZEN = "frozen", "Frozen or thawed"
+        ANSWERED = "answered", _("Answered")
+        REWARDED = "rewarded", _("Rewarded")
+        EXPECTED = "expected", _("Expected by the owner")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
+        RESTORED = "restored", _("Restored")
+        FROZEN = "frozen", _("Frozen or thawed")
 
     CONTROLS = (Kind.WITHDRAWN, Kind.RESTORED, Kind.FROZEN)
 
@@ -302,12 +303,12 @@ class Decision(models.Model):
     """
 
     class Status(models.TextChoices):
-        PENDING = "pending", "Being decided"
-        NOTHING = "nothing", "Nothing offered"
-        WAITING = "waiting", "Waits to be sent"
-        SENT = "sent", "Sent"
-        SHOWN = "shown", "Shown"
-        EXPIRED = "expired", "Too late"
+        PENDING = "pending", _("Being decided")
+        NOTHING = "nothing", _("Nothing offered")
+        WAITING = "waiting", _("Waits to be sent")
+        SENT = "sent", _("Sent")
+        SHOWN = "shown", _("Shown")
+        EXPIRED = "expired", _("Too late")
 
     uid = models.UUIDField(default=uuid.uuid4, editable=False, unique=True)
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="decisions")
@@ -367,11 +368,11 @@ class OfferEvent(models.Model):
     reported twice counts once."""
 
     class Kind(models.TextChoices):
-        SHOWN = "shown", "Shown"
-        CLICKED = "clicked", "Clicked"
-        HELPFUL = "helpful", "Helpful"
-        NOT_HELPFUL = "not_helpful", "Not helpful"
-        DISMISSED = "dismissed", "Sent away"
+        SHOWN = "shown", _("Shown")
+        CLICKED = "clicked", _("Clicked")
+        HELPFUL = "helpful", _("Helpful")
+        NOT_HELPFUL = "not_helpful", _("Not helpful")
+        DISMISSED = "dismissed", _("Dismissed")
 
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=12, choices=Kind.choices)
@@ -394,10 +395,10 @@ class PromptSearch(models.Model):
     """A search for one feature's instruction, which is in use while ``active``."""
 
     class Status(models.TextChoices):
-        RUNNING = "running", "Under way"
-        BETTER = "better", "Found a better one"
-        UNCHANGED = "unchanged", "Nothing better"
-        STOPPED = "stopped", "Switched off"
+        RUNNING = "running", _("Under way")
+        BETTER = "better", _("Found a better one")
+        UNCHANGED = "unchanged", _("Nothing better")
+        STOPPED = "stopped", _("Switched off")
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="searches")
     feature = models.CharField(max_length=60)

@@ -2,39 +2,45 @@
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
+
 from apps.authors.translations import translated
 from labelhub.core.echo.experiments.click_through import in_words
 from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.policies import Why
 
 #: The reasons for decisions.
-WHY_WORDS: Mapping[str, str] = {
-    Why.GOOD_MATCH: "Good match",
-    Why.EXPLORING: "At random, to learn from it",
-    Why.SENSITIVE: "Sensitive topic",
-    Why.TOO_FEW_MESSAGES: "Too few messages since the last offer",
-    Why.TOO_SOON: "Too soon after the last offer",
-    Why.NO_MATCH: "No item of the catalogue fits",
-    Why.SHOWN_BEFORE: "The fitting items were offered recently",
-    Why.WEAK_MATCH: "No item fits well enough",
-    Why.OFF_TOPIC: "The fitting items have little to do with the message",
+WHY_WORDS: Mapping[str, StrOrPromise] = {
+    Why.GOOD_MATCH: _("Good match"),
+    Why.EXPLORING: _("At random, to learn from it"),
+    Why.SENSITIVE: _("Sensitive topic"),
+    Why.TOO_FEW_MESSAGES: _("Too few messages since the last offer"),
+    Why.TOO_SOON: _("Too soon after the last offer"),
+    Why.NO_MATCH: _("No item of the catalogue fits"),
+    Why.SHOWN_BEFORE: _("The fitting items were offered recently"),
+    Why.WEAK_MATCH: _("No item fits well enough"),
+    Why.OFF_TOPIC: _("The fitting items have little to do with the message"),
 }
-POLICY_WORDS: Mapping[str, str] = {
+POLICY_WORDS: Mapping[str, StrOrPromise] = {
     "echo": "Echo",
-    "keyword": "Words in common",
-    "random": "Any item",
-    "nothing": "No offers",
+    "keyword": _("Words in common"),
+    "random": _("Any item"),
+    "nothing": _("No offers"),
 }
 #: What an arm does.
-POLICY_DOES: Mapping[str, str] = {
-    "echo": "Offers the item that best fits the words and the predictions, if it fits well enough",
-    "keyword": "Offers the item with the most words in common with the message",
-    "random": "Offers any item of the catalogue",
-    "nothing": "Offers nothing",
+POLICY_DOES: Mapping[str, StrOrPromise] = {
+    "echo": _(
+        "Offers the item that best fits the words and the predictions, if it fits well enough"
+    ),
+    "keyword": _("Offers the item with the most words in common with the message"),
+    "random": _("Offers any item of the catalogue"),
+    "nothing": _("Offers nothing"),
 }
 #: An arm with the policy of Echo, which tests assignment and counting.
 AGAIN = "echo_again"
-ARM_WORDS: Mapping[str, str] = {**POLICY_WORDS, AGAIN: "Echo once more"}
+ARM_WORDS: Mapping[str, StrOrPromise] = {**POLICY_WORDS, AGAIN: _("Echo once more")}
 #: What an offer asks its author, and the line below it, in the languages of the widget.
 WAS_IT_HELPFUL = {
     "en": "Was this helpful?",
@@ -58,32 +64,37 @@ CHOSEN_BY = {
 
 def why_words(why: str) -> str:
     """The reason in words; an unknown reason stays as it is."""
-    return WHY_WORDS.get(why, why.replace("_", " "))
+    return str(WHY_WORDS.get(why, why.replace("_", " ")))
 
 
 def policy_words(policy: str) -> str:
     """What an arm does, in words."""
-    return POLICY_DOES.get(policy, policy)
+    return str(POLICY_DOES.get(policy, policy))
 
 
 def arm_words(arm: str) -> str:
     """The name of an arm on pages; an arm created over REST keeps its own name."""
-    return ARM_WORDS.get(arm, arm)
+    return str(ARM_WORDS.get(arm, arm))
 
 
 def finding(arm: str, control: str, look: Look | None) -> str:
     """The present conclusion, valid for any number of looks."""
-    arm, control = f"“{arm_words(arm)}”", f"“{arm_words(control)}”"
-    if look is None or (look.ratio["value"] is None and not look.may_stop):
-        reason = "there are no messages yet" if look is None else look.ratio["reason"]
-        return f"{arm} against {control}: no conclusion yet; {reason}."
+    names = {"arm": arm_words(arm), "control": arm_words(control)}
+    if look is None:
+        return gettext("“%(arm)s” against “%(control)s”: there are no messages yet.") % names
     ratio = look.ratio["value"]
+    if ratio is None and not look.may_stop:
+        reason = {"reason": gettext(look.ratio["reason"])}
+        words = gettext("“%(arm)s” against “%(control)s”: no conclusion yet; %(reason)s.")
+        return words % (names | reason)
     if ratio is None:
-        return f"{arm} differs from {control}, which has no clicks."
-    words = f"{in_words(ratio)} as many clicks per message as {control}"
+        return gettext("“%(arm)s” differs from “%(control)s”, which has no clicks.") % names
+    words = gettext("“%(arm)s” has %(ratio)s as many clicks per message as “%(control)s”.") % (
+        names | {"ratio": in_words(ratio)}
+    )
     if look.may_stop:
-        return f"{arm} has {words}. The difference is significant, also with daily looks."
-    return f"{arm} has {words} so far. The difference is not significant."
+        return f"{words} {gettext('The difference is significant, also with daily looks.')}"
+    return f"{words} {gettext('The difference is not significant so far.')}"
 
 
 def helpful_words(language: str) -> dict[str, str]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.http import SignedInRequest
 from apps.authors.models import Site
@@ -48,7 +50,7 @@ from apps.echo.services.prompt_search import LEAST_ANSWERS, NEW_ANSWERS, calls_l
 from labelhub.core.echo.plateau import Plateau, Stretch, answers_left
 from labelhub.core.echo.prompt_search import LEAST_AUTHORS
 
-_NONE = {"value": None, "reason": "there was no comparison"}
+_NONE = {"value": None, "reason": _("there was no comparison")}
 _TONES: Mapping[str, tuple[str, str]] = {
     PromptSearch.Status.BETTER: ("ok", "check"),
     PromptSearch.Status.UNCHANGED: ("", "close"),
@@ -107,9 +109,9 @@ def shown_search(search: PromptSearch) -> ShownSearch:
 def _resting(echo: Echo) -> str:
     """Why the running search makes no more calls today; empty if it may make some."""
     if not calls_left(echo):
-        return "Today's calls are used up; the search continues tomorrow (UTC)."
+        return gettext("Today's calls are used up; the search continues tomorrow (UTC).")
     if budget_spent(echo.site):
-        return "The site's budget for today is spent; the search continues tomorrow (UTC)."
+        return gettext("The site's budget for today is spent; the search continues tomorrow (UTC).")
     return ""
 
 
@@ -119,9 +121,11 @@ def _difference(figure: Mapping[str, Any]) -> str:
     value, low, high = (figure.get(name) for name in ("value", "low", "high"))
     if value is None:
         return ""
+    points = gettext("%(number)s points") % {"number": _points(value)}
     if low is None or high is None:
-        return f"{_points(value)} points; {figure.get('doubt') or 'no interval'}"
-    return f"{_points(value)} points, {_points(low)} to {_points(high)} ({figure['method']})"
+        return f"{points}; {gettext(figure.get('doubt') or 'no interval')}"
+    interval = gettext("%(low)s to %(high)s") % {"low": _points(low), "high": _points(high)}
+    return f"{points}, {interval} ({gettext(figure['method'])})"
 
 
 def _points(share: float) -> str:
@@ -205,7 +209,9 @@ def _curves(echo: Echo, feature: str = "") -> dict[str, Any]:
         "accuracy": accuracy_chart(tallies),
         "reliability": reliability_chart(parts),
         "ece": error,
-        "ece_words": "" if error is None else f"{100 * error:.0f} points",
+        "ece_words": ""
+        if error is None
+        else gettext("%(number)s points") % {"number": f"{100 * error:.0f}"},
         "misled": error is not None and round(error, 2) > _MISLED,
         "left": plateau(tallies),
         "window": WINDOW if echo.logged > WINDOW else None,

@@ -82,6 +82,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "apps.common.middleware.LanguageMiddleware",
     "apps.common.middleware.SlashMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -98,6 +99,13 @@ ASGI_APPLICATION = "labelhub.asgi.application"
 WSGI_APPLICATION = "labelhub.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
+# With their own names; docs/developers.md says how to add one.
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español")]
+LANGUAGE_COOKIE_NAME = "labelhub_language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+# Compiled from locale/ when a process starts (apps/common/catalogues.py).
+LOCALE_PATHS = [DATA_DIR / "locale"]
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

@@ -9,6 +9,7 @@ if not env.str("LABELHUB_EMAIL_URL", default=""):
     # Not to the console: links to set a password must not be logged.
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = env.bool("LABELHUB_HTTPS", default=True)
+LANGUAGE_COOKIE_SECURE = SESSION_COOKIE_SECURE
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_HSTS_SECONDS = 31_536_000 if SESSION_COOKIE_SECURE else 0
 # The proxy decides on redirects to TLS and on HSTS for subdomains.

@@ -1,5 +1,6 @@
 // <button data-copy="id of the element whose text is copied">
 import { toast } from "./toast.js";
+import { words } from "./words.js";
 
 export function watchCopy() {
   document.addEventListener("click", async (event) => {
@@ -8,11 +9,11 @@ export function watchCopy() {
     const source = document.getElementById(button.dataset.copy);
     try {
       await navigator.clipboard.writeText(source.value ?? source.textContent);
-      toast("Copied.", "ok");
+      toast(words("copied"), "ok");
     } catch {
       // Without HTTPS there is no clipboard: select the text, so that one key press copies it.
       getSelection().selectAllChildren(source);
-      toast("Selected. Copy it with Ctrl+C.", "info");
+      toast(words("copy-by-key"), "info");
     }
   });
 }

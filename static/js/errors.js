@@ -1,5 +1,6 @@
 // Shows failed requests of parts of a page.
 import { toast } from "./toast.js";
+import { words } from "./words.js";
 
 export function watchErrors() {
   document.addEventListener("htmx:beforeSwap", (event) => {
@@ -11,10 +12,9 @@ export function watchErrors() {
   });
   document.addEventListener("htmx:responseError", (event) => {
     const { status } = event.detail.xhr;
-    const words = status === 403 ? "You are signed out, or you may not do this. Reload the page." : `The request failed on the server (${status}). Try again: your input is still here.`;
-    toast(words, "bad");
+    toast(status === 403 ? words("signed-out") : words("request-failed", { status }), "bad");
   });
   document.addEventListener("htmx:sendError", () => {
-    toast("The server cannot be reached. Check the connection and try again.", "bad");
+    toast(words("unreachable"), "bad");
   });
 }

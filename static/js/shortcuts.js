@@ -1,6 +1,6 @@
 // Keys: <button data-key="s" data-key-label="Skip">; blanks separate several keys.
 // Pressing one clicks the control, or puts the cursor into a field. "?" lists the keys of the page.
-const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", " ": "Space", Backspace: "⌫" };
+const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Backspace: "⌫" };
 
 export function typing(target) {
   if (target.isContentEditable) return true;
@@ -17,7 +17,7 @@ function offered() {
   return [...root.querySelectorAll('[data-key]:not([data-key=""])')].filter(usable);
 }
 
-function words(element) {
+function meaningOf(element) {
   return element.dataset.keyLabel || element.getAttribute("aria-label") || element.textContent.trim();
 }
 
@@ -42,7 +42,7 @@ function list() {
       term.append(cap, " ");
     }
     const meaning = document.createElement("dd");
-    meaning.textContent = words(element);
+    meaning.textContent = meaningOf(element);
     rows.append(term, meaning);
   }
 }

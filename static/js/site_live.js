@@ -1,24 +1,26 @@
 // Refreshes the list of a site's latest messages, except while somebody reads it.
+import { words } from "./words.js";
+
 const POLL = 3000;
 
 function watchFeed(feed, controls) {
   const button = controls.querySelector("[data-live-pause]");
-  const words = controls.querySelector("[data-live-words]");
+  const state = controls.querySelector("[data-live-words]");
   const action = controls.querySelector("[data-live-action]");
   let paused = false;
 
   const reading = () => feed.querySelector("details[open]") !== null;
 
   function tell() {
-    const now = paused ? "Paused" : reading() ? "Paused while a message is open" : "Refreshed every 3 seconds";
-    if (words.textContent !== now) words.textContent = now;
+    const now = words(paused ? "paused" : reading() ? "reading" : "refreshed");
+    if (state.textContent !== now) state.textContent = now;
     feed.toggleAttribute("data-rests", paused || reading());
   }
 
   function pause(on) {
     paused = on;
     button.setAttribute("aria-pressed", String(on));
-    action.textContent = on ? "Resume" : "Pause";
+    action.textContent = words(on ? "resume" : "pause");
     tell();
   }
 

@@ -55,6 +55,7 @@ PAGES = {
     "health_live": row(GET=EVERYBODY),
     "health_ready": row(GET=EVERYBODY),
     "set_theme": row(POST=EVERYBODY),
+    "set_language": row(POST=EVERYBODY),
     "design_system": row(GET=SIGNED_IN),
     "api_docs": row(GET=EVERYBODY),
     "api_redoc": row(GET=EVERYBODY),

@@ -23,7 +23,7 @@ NOT_PAGES = {
     "routing_preview", "review_status", "review_submit", "review_undo", "review_unskip",
     "review_take_back",
     "run_budget", "run_cancel", "run_parts", "run_pause", "run_preview", "run_progress",
-    "run_resume", "run_transcripts", "run_troubles", "set_theme", "prompt_rendered",
+    "run_resume", "run_transcripts", "run_troubles", "set_language", "set_theme", "prompt_rendered",
     "prompt_trial_part", "prompt_try_preview", "variant_retire", "author_erase", "author_rule",
     "feature_add", "feature_change", "site_allow_here", "site_consent", "site_delete",
     "site_echo_feature_parts", "site_echo_instruction", "site_echo_parts", "site_echo_settings",

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Max, Min, Q, QuerySet, Sum
+from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter
 
 from apps.accounts.models import User
@@ -26,11 +27,11 @@ from labelhub.core.errors import NotFound
 
 #: What the list of authors may be narrowed to.
 GROUPS = {
-    "counting": "Whose answers count",
-    "excluded": "Excluded",
-    "ruled": "Decided by a manager",
-    "verified": "Signed in by the host",
-    "left": "Opted out",
+    "counting": _("Whose answers count"),
+    "excluded": _("Excluded"),
+    "ruled": _("Decided by a manager"),
+    "verified": _("Signed in by the host"),
+    "left": _("Opted out"),
 }
 _EXCLUDED = ~counting_authors()
 _FILTERS = {
@@ -86,11 +87,14 @@ class AuthorFilter(SearchFilter):
 
     q = CharFilter(
         method="find",
-        label="Whole pseudonym, or part of the host’s id",
+        label=_("Whole pseudonym, or part of the host’s id"),
         max_length=200,
     )
     group = ChoiceFilter(
-        choices=list(GROUPS.items()), method="narrow_to", label="Show", empty_label="Everybody"
+        choices=list(GROUPS.items()),
+        method="narrow_to",
+        label=_("Show"),
+        empty_label=_("Everybody"),
     )
 
     def find(self, authors: QuerySet[Author], _name: str, words: str) -> QuerySet[Author]:

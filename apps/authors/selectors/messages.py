@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django.db.models import Prefetch
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.querysets import OPEN
@@ -102,7 +104,7 @@ class FeedRow:
 
     message: Message
     status: str
-    words: str
+    words: StrOrPromise
     stages: Sequence[StageRow]
     questions: Sequence[Question]
 
@@ -138,7 +140,7 @@ def _row(message: Message) -> FeedRow:
         Message.Status.RECEIVED: "waiting",
         Message.Status.DROPPED: "dropped",
     }[Message.Status(message.status)]
-    words = {"asked": "Asked about", "waiting": "In progress"}.get(status, "")
+    words = {"asked": _("Asked about"), "waiting": _("In progress")}.get(status, "")
     if not words:
         reason = reason_words(message.reason)
         words = stage_name(message.dropped_at) + (f": {reason}" if reason else "")

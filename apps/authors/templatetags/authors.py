@@ -1,16 +1,18 @@
 """Template filters of the pages about rewards."""
 
 from django import template
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.authors.selectors.sites import money_words
 
 register = template.Library()
 
 _STATES = {
-    "held": "Held",
-    "due": "Due",
-    "paid": "Paid",
-    "void": "Void",
+    "held": _("Held"),
+    "due": _("Due"),
+    "paid": _("Paid"),
+    "void": _("Void"),
 }
 
 
@@ -21,6 +23,6 @@ def cents(amount: int, currency: str) -> str:
 
 
 @register.filter
-def reward_state(state: str) -> str:
+def reward_state(state: str) -> StrOrPromise:
     """A reward's state as people read it."""
     return _STATES.get(state, state)

@@ -7,6 +7,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -33,10 +35,10 @@ from apps.common.lists import Column, list_page
 AUTHOR_COLUMNS = (
     Column("Author"),
     Column("Trust"),
-    Column("Answers count"),
+    Column(_("Answers count")),
     Column("Messages", numeric=True),
     Column("Answers", numeric=True),
-    Column("Last seen"),
+    Column(_("Last seen")),
 )
 
 
@@ -50,7 +52,7 @@ def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
         request,
         filters.qs,
         AUTHOR_COLUMNS,
-        caption="Authors, last seen first",
+        caption=_("Authors, last seen first"),
         rows=author_rows,
         filters=filters,
     )
@@ -98,12 +100,18 @@ def author_erase(
     if not typed.is_valid():
         return _page(request, site, author, erase=typed)
     receipt = erase_author(author).receipt
-    messages.success(request, f"All data of {author.pseudonym} is deleted. Receipt: {receipt}.")
+    messages.success(
+        request,
+        gettext("All data of %(author)s is deleted. Receipt: %(receipt)s.")
+        % {"author": author.pseudonym, "receipt": receipt},
+    )
     return redirect("site_authors", slug, site.pk)
 
 
 def _typed(author: Author, data: object = None) -> TypedForm:
-    return TypedForm(data, words=author.pseudonym, label=f"Type {author.pseudonym}")
+    return TypedForm(
+        data, words=author.pseudonym, label=gettext("Type %(words)s") % {"words": author.pseudonym}
+    )
 
 
 def _page(
@@ -148,7 +156,9 @@ def site_pay(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     payout = pay_out(site, request.user)
     messages.success(
-        request, f"Payout {payout.pk} is created: download its file and pay the authors."
+        request,
+        gettext("Payout %(number)s is created: download its file and pay the authors.")
+        % {"number": payout.pk},
     )
     return redirect("site_rewards", slug, site.pk)
 

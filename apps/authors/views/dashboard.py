@@ -8,6 +8,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -118,10 +120,13 @@ def site_live(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     context = site_page(request, site, "live") | _feed_context(request, site)
     context["filters"] = [
-        ("", "All"),
-        (ASKED, "Asked about"),
-        (WAITING, "In progress"),
-        *((stage, f"Dropped: {words.name.lower()}") for stage, words in STAGES.items()),
+        ("", _("All")),
+        (ASKED, _("Asked about")),
+        (WAITING, _("In progress")),
+        *(
+            (stage, gettext("Dropped: %(stage)s") % {"stage": words.name})
+            for stage, words in STAGES.items()
+        ),
     ]
     return render(request, "authors/site_live.html", context)
 
@@ -159,13 +164,13 @@ def _feed_context(request: SignedInRequest, site: Site) -> dict[str, Any]:
 
 #: Example messages, with their titles.
 SAMPLES = (
-    ("A wish", "I want to buy a quiet laptop for the train, and it must not cost too much."),
-    ("A greeting", "hi there!"),
+    (_("A wish"), "I want to buy a quiet laptop for the train, and it must not cost too much."),
+    (_("A greeting"), "hi there!"),
     (
-        "Personal data",
+        _("Personal data"),
         "Please call me at +1 415 555 2671 or write to jo@example.org about my order.",
     ),
-    ("A sensitive topic", "Which chair is best for my herniated disc and my depression?"),
+    (_("A sensitive topic"), "Which chair is best for my herniated disc and my depression?"),
 )
 
 

@@ -9,6 +9,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -21,6 +23,7 @@ from apps.authors.selectors.sites import get_site
 from apps.authors.services.features import COLUMNS, MOST_BYTES, import_features
 from apps.authors.services.sites import MOST_FEATURES, set_features
 from apps.authors.views.dashboard import feature_rows
+from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
 from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
@@ -83,13 +86,16 @@ def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
             ]
             form.add_error(
                 "file",
-                "Nothing was imported."
+                _("Nothing was imported.")
                 if faults
                 else " ".join(str(fault["message"]) for fault in error.data.get("errors", ())),
             )
         else:
-            counts = f"{made.added:,} new features, {made.changed:,} changed."
-            messages.success(request, f"Imported: {counts}")
+            messages.success(
+                request,
+                gettext("Imported: %(added)s new features, %(changed)s changed.")
+                % {"added": count_words(made.added), "changed": count_words(made.changed)},
+            )
             return redirect("site_questions", slug, site.pk)
     context = site_page(request, site, "questions") | {"form": form, "faults": faults}
     context |= {"columns": COLUMNS, "most": MOST_FEATURES}
@@ -108,7 +114,11 @@ def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
     asked = {definition.key for definition in picked}
     kept = [definition for definition in _definitions(site) if definition.key not in asked]
     set_features(site=site, features=[*kept, *picked])
-    messages.success(request, f"Added: {', '.join(definition.name for definition in picked)}.")
+    messages.success(
+        request,
+        gettext("Added: %(names)s.")
+        % {"names": ", ".join(definition.name for definition in picked)},
+    )
     return redirect("site_questions", slug, site.pk)
 
 
@@ -209,7 +219,7 @@ def _edit_page(request: SignedInRequest, site: Site, feature: Feature | None) ->
     data = request.POST if request.method == "POST" else None
     form = FeatureForm(data, feature=known, languages=site.languages)
     if data is not None and _saved(site, form, known):
-        messages.success(request, "The feature is saved; the next questions use it.")
+        messages.success(request, _("The feature is saved; the next questions use it."))
         return redirect("site_questions", site.project.slug, site.pk)
     context = site_page(request, site, "questions") | {"form": form, "feature": feature}
     status = 422 if form.errors else 200

@@ -11,6 +11,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -80,7 +82,9 @@ def site_create(request: SignedInRequest, slug: str) -> HttpResponse:
     site = _created(request, project, form) if request.method == "POST" else None
     if site is not None:
         messages.success(
-            request, f"The site “{site.name}” is created: put its snippet into a page."
+            request,
+            gettext("The site “%(name)s” is created: put its snippet into a page.")
+            % {"name": site.name},
         )
         return redirect("site_install", slug, site.pk)
     fits = current_schema(project).task.item_options
@@ -121,7 +125,7 @@ def site_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
         request.POST if request.method == "POST" else None, instance=copy.copy(site)
     )
     if request.method == "POST" and _saved(site, form):
-        messages.success(request, "The settings are saved.")
+        messages.success(request, _("The settings are saved."))
         return redirect("site_settings", slug, site.pk)
     return _settings_page(request, site, form=form)
 
@@ -138,10 +142,12 @@ def site_consent(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
     now = set_consent_text(site=site, texts=form.texts(), actor=request.user)
     clear_known_sites()
     if now.version == before.version:
-        messages.info(request, "The text has not changed.")
+        messages.info(request, _("The text has not changed."))
     else:
         messages.success(
-            request, f"From now on, authors are asked for consent with version {now.version}."
+            request,
+            gettext("From now on, authors are asked for consent with version %(version)s.")
+            % {"version": now.version},
         )
     return redirect("site_settings", slug, site.pk)
 
@@ -156,7 +162,10 @@ def site_delete(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
         return _settings_page(request, site, delete=typed)
     delete_site(site=site)
     clear_known_sites()
-    messages.success(request, f"The site “{site.name}” is deleted; the labelled items stay.")
+    messages.success(
+        request,
+        gettext("The site “%(name)s” is deleted; the labelled items stay.") % {"name": site.name},
+    )
     return redirect("site_list", slug)
 
 
@@ -173,7 +182,7 @@ def _saved(site: Site, form: SiteSettingsForm) -> bool:
 
 
 def _typed(site: Site, data: object = None) -> TypedForm:
-    return TypedForm(data, words=site.name, label="Type the name of the site")
+    return TypedForm(data, words=site.name, label=_("Type the name of the site"))
 
 
 def _settings_page(
@@ -194,7 +203,7 @@ def _settings_page(
     return render(request, "authors/site_settings.html", context, status=422 if faulty else 200)
 
 
-MODES = {"companion": "Companion", "chat": "Chat"}
+MODES = {"companion": _("Companion"), "chat": _("Chat")}
 #: Seconds for which the preview's token is valid.
 SIGNED_FOR = 3_000
 
@@ -215,7 +224,10 @@ def site_allow_here(request: SignedInRequest, slug: str, site_id: int) -> HttpRe
     origins = [*site.allowed_origins, own_origin(request)]
     update_site(site=site, allowed_origins=origins)
     clear_known_sites()
-    messages.success(request, f"Pages of {own_origin(request)} may now embed this site.")
+    messages.success(
+        request,
+        gettext("Pages of %(origin)s may now embed this site.") % {"origin": own_origin(request)},
+    )
     return redirect("site_preview", slug, site.pk)
 
 
@@ -238,7 +250,7 @@ def site_key_revoke(request: SignedInRequest, slug: str, site_id: int, kid: str)
     """Revoke a key; it stops working at once."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     revoke_key(site=site, kid=kid)
-    messages.success(request, f"The key {kid} no longer works.")
+    messages.success(request, gettext("The key “%(name)s” no longer works.") % {"name": kid})
     return redirect("site_install", slug, site.pk)
 
 

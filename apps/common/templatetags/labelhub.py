@@ -7,6 +7,7 @@ from django import template
 from django.templatetags.static import static
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language_bidi
 
 from apps.common import figures, highlight
 from apps.common.charts import KIND_WORDS, Chart
@@ -22,11 +23,16 @@ _TONES = {
 
 
 @register.simple_tag(takes_context=True)
-def theme_attributes(context: template.Context) -> SafeString:
-    """Attributes of ``<html>``: theme and width of the navigation."""
+def html_attributes(context: template.Context) -> SafeString:
+    """Attributes of ``<html>``: direction, theme and width of the navigation."""
     request = context.get("request")
     width = mark_safe(' data-nav="narrow"') if is_nav_narrow(request) else ""
-    return format_html(' data-theme="{}"{}', current_theme(request), width)
+    return format_html(
+        ' dir="{}" data-theme="{}"{}',
+        "rtl" if get_language_bidi() else "ltr",
+        current_theme(request),
+        width,
+    )
 
 
 @register.simple_tag(takes_context=True, name="current_theme")
@@ -152,7 +158,7 @@ def duration(seconds: float | None) -> str:
 @register.filter
 def count(number: float | None) -> str:
     """A whole number with thousands separators."""
-    return "—" if number is None else f"{int(number):,}"
+    return "—" if number is None else figures.count_words(number)
 
 
 @register.filter

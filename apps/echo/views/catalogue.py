@@ -8,6 +8,8 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -77,7 +79,9 @@ def catalogue_import(request: SignedInRequest, slug: str, site_id: int) -> HttpR
         if "created" in imported and not (
             imported["errors"] or imported["unused"] or imported["ignored"]
         ):
-            messages.success(request, f"Imported: {_counts(imported)}.")
+            messages.success(
+                request, gettext("Imported: %(counts)s.") % {"counts": _counts(imported)}
+            )
             return redirect("site_catalogue", slug, site.pk)
     context = offers_page(request, site, echo, "catalogue") | {"form": form}
     context |= {
@@ -169,7 +173,7 @@ def _imported(echo: Echo, form: CatalogueFileForm) -> dict[str, Any]:
         words = " ".join(
             f"{fault['field']}: {fault['message']}" for fault in error.data.get("errors", ())
         )
-        form.add_error("file", "Nothing was imported." if faults else words or error.message)
+        form.add_error("file", _("Nothing was imported.") if faults else words or error.message)
         return {"errors": faults}
 
 

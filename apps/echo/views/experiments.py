@@ -10,6 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -42,7 +43,7 @@ EXPERIMENT_COLUMNS = (
     Column("Name"),
     Column("State"),
     Column("Started"),
-    Column("Planned days", numeric=True),
+    Column(_("Planned days"), numeric=True),
     Column("Messages", numeric=True),
 )
 
@@ -59,7 +60,7 @@ def offer_experiment_list(request: SignedInRequest, slug: str, site_id: int) -> 
             request,
             counted_experiments(echo),
             EXPERIMENT_COLUMNS,
-            caption="Experiments with offers, newest first",
+            caption=_("Experiments with offers, newest first"),
             size=PAGE_SIZE,
         )
         context["off_policy"] = evaluate_candidates(echo)
@@ -128,10 +129,10 @@ def offer_experiment_change(
     wanted = request.POST.get("do", "")
     if wanted == "start":
         start_experiment(experiment)
-        messages.success(request, "The experiment is running.")
+        messages.success(request, _("The experiment is running."))
     elif wanted == "end":
         end_experiment(experiment)
-        messages.success(request, "The experiment has ended; its results stay.")
+        messages.success(request, _("The experiment has ended; its results stay."))
     else:
         raise InvalidInput("Choose an action of this page.")
     return redirect("offer_experiment_detail", slug, site.pk, experiment.pk)

@@ -7,8 +7,10 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_stubs_ext import StrOrPromise
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
@@ -71,7 +73,7 @@ def site_echo_settings(request: SignedInRequest, slug: str, site_id: int) -> Htt
     if not form.is_valid():
         return _page(request, site, settings=form)
     update_echo(echo, **form.cleaned_data)
-    messages.success(request, "The settings are saved and apply from the next message on.")
+    messages.success(request, _("The settings are saved and apply from the next message on."))
     return redirect("site_echo", slug, site.pk)
 
 
@@ -139,7 +141,7 @@ def _about(request: SignedInRequest, echo: Echo, key: str) -> dict[str, Any]:
     return context | feature_parts(echo, feature, manages=page["manages"])
 
 
-def _done(site: Site, step: str) -> str:
+def _done(site: Site, step: str) -> StrOrPromise:
     """Take the step, and return the message about it."""
     if step not in STEPS:
         raise InvalidInput(f"do: must be one of {', '.join(STEPS)}.")
@@ -151,11 +153,13 @@ def _done(site: Site, step: str) -> str:
     return _SWITCHED[step]
 
 
-_IN_USE = "The instruction applies from the next message on."
-_REMOVED = "From the next message on, the language model uses the definition alone."
+_IN_USE = _("The instruction applies from the next message on.")
+_REMOVED = _("From the next message on, the language model uses the definition alone.")
 _SWITCHED = {
-    "on": "Echo is on. It chooses questions from the next message on.",
-    "off": "Echo is off within seconds; the site asks as before. Nothing learnt is lost.",
-    "freeze": "Learning is frozen: Echo logs events and does not learn from them.",
-    "thaw": "Echo learns again. It does not learn from events that happened while it was frozen.",
+    "on": _("Echo is on. It chooses questions from the next message on."),
+    "off": _("Echo is off within seconds; the site asks as before. Nothing learnt is lost."),
+    "freeze": _("Learning is frozen: Echo logs events and does not learn from them."),
+    "thaw": _(
+        "Echo learns again. It does not learn from events that happened while it was frozen."
+    ),
 }

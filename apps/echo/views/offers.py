@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -76,7 +77,7 @@ def site_offers_switch(request: SignedInRequest, slug: str, site_id: int) -> Htt
     if wanted == "on" and not echo.on:
         raise Conflict("Echo is off at this site; switch it on first.")
     update_echo(echo, offers_on=wanted == "on")
-    message = "Offers are on." if wanted == "on" else "Offers are off."
+    message = _("Offers are on.") if wanted == "on" else _("Offers are off.")
     messages.success(request, message)
     return redirect("site_offers", slug, site.pk)
 
@@ -90,7 +91,7 @@ def site_offers_settings(request: SignedInRequest, slug: str, site_id: int) -> H
     sent = request.POST if request.method == "POST" else None
     form = OfferSettingsForm(sent, instance=echo)
     if request.method == "POST" and form.is_valid() and _saved(site, form):
-        messages.success(request, "The settings are saved and apply from the next message on.")
+        messages.success(request, _("The settings are saved and apply from the next message on."))
         return redirect("site_offers", slug, site.pk)
     context = offers_page(request, site, echo, "offers") | {"form": form}
     status = 422 if form.errors else 200

@@ -1,0 +1,116 @@
+"""Bring ``locale/*/LC_MESSAGES/django.po`` up to date with the texts in code and templates.
+
+Texts that nobody uses any more leave; new ones come without a translation, which a test reports.
+Entries are sorted and name files without lines, so that branches merge; git keeps the lines of both
+sides (see .gitattributes), and this script makes one file of them. Needs no gettext.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.utils.translation.template import templatize
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from apps.common.catalogues import Entry, read_entries  # noqa: E402 - the path is set first
+
+CALLS = {
+    "_": ("id",), "gettext": ("id",), "gettext_lazy": ("id",), "gettext_noop": ("id",),
+    "ngettext": ("id", "plural"), "ngettext_lazy": ("id", "plural"),
+    "pgettext": ("context", "id"), "pgettext_lazy": ("context", "id"),
+    "npgettext": ("context", "id", "plural"), "npgettext_lazy": ("context", "id", "plural"),
+}  # fmt: skip
+# Strings in what ``templatize`` makes of a template, which is not quite Python.
+_STRING = r"""u?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
+_CALL = re.compile(rf"\b({'|'.join(CALLS)})\(\s*({_STRING}(?:,\s*{_STRING})*)")
+
+
+def texts_of_python(source: str) -> Iterator[Entry]:
+    """The texts in calls of gettext."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+            if name in CALLS and len(texts) >= len(CALLS[name]):
+                yield Entry(**dict(zip(CALLS[name], texts, strict=False)))
+
+
+def texts_of_template(source: str) -> Iterator[Entry]:
+    """The texts in translation tags, and in ``_("…")`` of other tags."""
+    for name, strings in _CALL.findall(templatize(source)):
+        texts = ast.literal_eval(f"[{strings}]")
+        yield Entry(**dict(zip(CALLS[name], texts, strict=False)))
+
+
+def texts_in_use() -> dict[tuple[str, str], tuple[Entry, set[str]]]:
+    """Each text with the files that use it."""
+    found: dict[tuple[str, str], tuple[Entry, set[str]]] = {}
+    for folder, suffix, read in (
+        ("templates", "html", texts_of_template),
+        ("templates", "txt", texts_of_template),
+        ("apps", "py", texts_of_python),
+        ("labelhub", "py", texts_of_python),
+    ):
+        for path in (ROOT / folder).rglob(f"*.{suffix}"):
+            for entry in read(path.read_text(encoding="utf-8")):
+                kept, files = found.setdefault(entry.key, (entry, set()))
+                kept.plural = kept.plural or entry.plural
+                files.add(str(path.relative_to(ROOT)))
+    return found
+
+
+def renewed(source: str) -> str:
+    """A ``.po`` file with the texts in use, keeping the translations of ``source``."""
+    known: dict[tuple[str, str], Entry] = {}
+    for entry in read_entries(source):
+        if entry.key not in known or entry.is_complete:
+            known[entry.key] = entry
+    comment = "".join(line + "\n" for line in source.splitlines() if line.startswith("# "))
+    lines = [comment + _written("msgid", "") + _written("msgstr", known["", ""].translations[0])]
+    for key, (entry, files) in sorted(texts_in_use().items()):
+        old = known.get(key, entry).translations
+        forms = 2 if entry.plural else 1
+        texts = old if len(old) == forms else ("",) * forms
+        lines.append(
+            f"#: {' '.join(sorted(files))}\n"
+            + ("#, python-format\n" if "%(" in entry.id + entry.plural else "")
+            + ("" if entry.context is None else _written("msgctxt", entry.context))
+            + _written("msgid", entry.id)
+            + (_written("msgid_plural", entry.plural) if entry.plural else "")
+            + "".join(
+                _written(f"msgstr[{number}]" if entry.plural else "msgstr", text)
+                for number, text in enumerate(texts)
+            )
+        )
+    return "\n".join(lines)
+
+
+def _written(keyword: str, text: str) -> str:
+    for char, escaped in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\t", "\\t")):
+        text = text.replace(char, escaped)
+    return f'{keyword} "{text}"\n'
+
+
+def main() -> int:
+    """Write the files that change; with ``--check`` only name them, and fail."""
+    stale = []
+    for path in sorted(ROOT.glob("locale/*/LC_MESSAGES/django.po")):
+        source = path.read_text(encoding="utf-8")
+        if (text := renewed(source)) != source:
+            stale.append(str(path.relative_to(ROOT)))
+            if "--check" not in sys.argv:
+                path.write_text(text, encoding="utf-8")
+        missing = sum(not entry.is_complete for entry in read_entries(text))
+        print(f"{path.parent.parent.name}: {missing} texts without a translation")  # noqa: T201
+    if "--check" in sys.argv and stale:
+        print(f"Run `make messages`: {', '.join(stale)}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
