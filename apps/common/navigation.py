@@ -40,7 +40,6 @@ class MenuGroup:
 GROUPS = (
     MenuGroup("", "", (
         Page("overview", "Overview", "project_overview", "overview"),
-        Page("setup", "Set-up", "project_setup", "setup", _MANAGER),
     )),
     MenuGroup("labels", "Labels", (
         Page("review", "Review", "review", "review", _DECIDES),
@@ -50,7 +49,7 @@ GROUPS = (
         Page("mine", "My work", "my_work", "mine", _DECIDES),
         Page("items", "Items", "item_list", "items"),
         Page("comments", "Comments", "comment_list", "comments"),
-        Page("work", "Work", "project_work", "work", _MANAGER),
+        Page("work", "Progress", "project_work", "work", _MANAGER),
     )),
     MenuGroup("annotators", "Annotators", (
         Page("runs", "Runs", "run_list", "runs"),
