@@ -189,7 +189,9 @@ def overview(project: Project, user: User) -> Overview:
         since=since,
         labels=_labels_since(project, since),
         gold=decided.exclude(gold__basis=Gold.Basis.IMPORTED).count(),
-        runs=[run for run in last_runs if run.going or (run.finished_at or run.created_at) >= since],
+        runs=[
+            run for run in last_runs if run.going or (run.finished_at or run.created_at) >= since
+        ],
         imports=[batch for batch in imports if batch.status == "done"],
         unread=unread_by_project(user).get(project.pk, 0),
     )
@@ -228,24 +230,18 @@ def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
     """The one thing that brings the project forward now, for somebody in this role; what reviewers,
     or they and a machine, disagree on waits for those who are an ``expert``."""
     progress = view.progress
-    manages = role == Role.MANAGER
     if progress.items == 0:
         return None  # the page is one empty state that says it
+    manages, reviews = role == Role.MANAGER, role in (Role.MANAGER, Role.REVIEWER)
     paused = next((run for run in view.runs if run.status == Run.Status.PAUSED), None)
-    if manages and paused is not None:
-        return NextStep("paused_run", run=paused)
-    if manages and progress.labelled == 0 and not view.runs:
-        return NextStep("start_run")
-    reviews = manages or role == Role.REVIEWER
-    if reviews and progress.to_review:
-        return NextStep("review", progress.to_review)
-    if reviews and expert and progress.for_experts:
-        return NextStep("adjudicate", progress.for_experts)
-    undecided = progress.stages[ItemState.Stage.IN_REVIEW]
-    if manages and undecided and not progress.waiting:
-        return NextStep("no_gold", undecided)
-    if reviews and not manages and progress.comparable:
-        return NextStep("compare", progress.comparable)
-    if progress.gold:
-        return NextStep("export", progress.waiting)
-    return None
+    stuck = 0 if progress.waiting else progress.stages[ItemState.Stage.IN_REVIEW]
+    steps = (
+        (manages and paused is not None, NextStep("paused_run", run=paused)),
+        (manages and not progress.labelled and not view.runs, NextStep("start_run")),
+        (reviews and progress.to_review, NextStep("review", progress.to_review)),
+        (reviews and expert and progress.for_experts, NextStep("adjudicate", progress.for_experts)),
+        (manages and stuck, NextStep("no_gold", stuck)),
+        (reviews and not manages and progress.comparable, NextStep("compare", progress.comparable)),
+        (progress.gold, NextStep("export", progress.waiting)),
+    )
+    return next((step for holds, step in steps if holds), None)

@@ -280,7 +280,9 @@ def desk_of(project: Project, user: User) -> Desk:
         mentions=list(
             mentions.select_related("comment__author", "comment__item").order_by("-pk")[:NEWEST]
         ),
-        returned=list(returned.select_related("item", "supersedes__schema").order_by("-pk")[:NEWEST]),
+        returned=list(
+            returned.select_related("item", "supersedes__schema").order_by("-pk")[:NEWEST]
+        ),
         changes=_newest_changes(project),
         paused=ReviewerStatus.objects.filter(
             project=project, user=user, status=ReviewerStatus.Status.PAUSED

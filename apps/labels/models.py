@@ -224,7 +224,9 @@ class Label(models.Model):
             return "Rejected the suggestion, gave no label"
         unsure = self.abstained and self.action == self.Action.NEW
         if self.shown_id and self.action == self.Action.NEW:
-            return "Unsure; a suggestion was shown" if unsure else "Labelled; a suggestion was shown"
+            return (
+                "Unsure; a suggestion was shown" if unsure else "Labelled; a suggestion was shown"
+            )
         if self.provenance.get(VIEW_UNKNOWN):
             if unsure:
                 return "Unsure; unknown whether a suggestion was shown"

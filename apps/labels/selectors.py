@@ -13,7 +13,6 @@ from apps.labels.blindness import ONLY_AUDITED, SETTLED
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 
-
 #: From gold back to what nobody has labelled: each item is at exactly one of these.
 STAGES = (
     ItemState.Stage.DECIDED,
@@ -25,6 +24,8 @@ STAGES = (
 )
 #: The width of a bar of all stages.
 BAR = 1000
+#: Between two parts of it.
+GAP = 3
 
 
 def at_stage(stage: str, path: str = "", withheld: Q | None = None) -> Q:
@@ -113,12 +114,12 @@ class Progress:
     @property
     def bar(self) -> list[StageBar]:
         """The stages with items, gold first."""
+        found = [(stage, self.stages[stage]) for stage in STAGES if self.stages[stage]]
+        scale = (BAR - GAP * (len(found) - 1)) / max(1, self.items)
         parts, start = [], 0.0
-        for stage in STAGES:
-            if n := self.stages[stage]:
-                width = BAR * n / self.items
-                parts.append(StageBar(stage, n, round(start, 1), round(width, 1)))
-                start += width
+        for stage, n in found:
+            parts.append(StageBar(stage, n, start, n * scale))
+            start += n * scale + GAP
         return parts
 
 

@@ -6,13 +6,13 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labels', '0003_state_names'),
+        ("labels", "0003_state_names"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='itemstate',
-            name='stage',
-            field=models.CharField(choices=[('new', 'Not labelled'), ('suggested', 'Pre-annotated'), ('in_review', 'Labelled by people'), ('conflict', 'Reviewers disagree'), ('decided', 'Gold'), ('unclear', 'Unclear')], default='new', max_length=10),
+            model_name="itemstate",
+            name="stage",
+            field=models.CharField(choices=[("new", "Not labelled"), ("suggested", "Pre-annotated"), ("in_review", "Labelled by people"), ("conflict", "Reviewers disagree"), ("decided", "Gold"), ("unclear", "Unclear")], default="new", max_length=10),
         ),
     ]
