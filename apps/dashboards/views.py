@@ -25,7 +25,7 @@ from apps.dashboards.selectors import (
     project_rows,
 )
 from apps.dashboards.work import desk_of, past_answers, work_report
-from apps.labels.selectors import item_with_ledger, progress_of
+from apps.labels.selectors import item_with_ledger
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
 from apps.reviews.adjudication.docket import may_adjudicate
@@ -128,7 +128,7 @@ def project_work(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "work") | {
         "report": work_report(project),
-        "progress": progress_of([project.pk])[project.pk],
+        "items": project.items.exists(),
     }
     return render(request, "dashboards/work.html", context)
 

@@ -92,7 +92,7 @@ def test_an_item_shows_everything_said_of_it(project: Project, client: Client) -
     assert '<mark class="quote" data-label="good">kind waiter</mark>' in html
     assert "Kindness." in html
     assert "Fixed the suggestion (ecj offline)" in html
-    assert html.count("ledger__past") == 2  # the label and the gold it had led to
+    assert html.count("history__past") == 2  # the label and the gold it had led to
     assert f"/p/{project.slug}/debates/{run.debates.get().pk}/" in html
     assert "Oslo" in html
     assert "two" in html

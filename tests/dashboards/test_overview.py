@@ -236,6 +236,6 @@ def test_it_takes_the_same_queries_however_much_there_is(
 
     # session, user; project by membership; progress; cost, runs, imports, suggestions that are
     # right; agreement that was measured; since yesterday: labels, gold, comments; a promise that
-    # was lost; the last sign of a worker
-    with django_assert_num_queries(14):
+    # was lost; the last sign of a worker; the menu's comments
+    with django_assert_num_queries(15):
         client.get(f"/p/{project.slug}/")

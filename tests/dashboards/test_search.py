@@ -62,8 +62,9 @@ def test_it_takes_the_same_queries_however_many_items(
 ) -> None:
     open_several(project, 9, text="breakfast")
 
-    # session, user; projects, item states, runs in progress, memberships; items with project
-    with django_assert_num_queries(8):
+    # session, user; projects, progress, runs and imports under way, memberships, comments; items
+    # with project
+    with django_assert_num_queries(9):
         search(client, "breakfast")
 
 
