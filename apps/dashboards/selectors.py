@@ -242,6 +242,6 @@ def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
         (reviews and expert and progress.for_experts, NextStep("adjudicate", progress.for_experts)),
         (manages and stuck, NextStep("no_gold", stuck)),
         (reviews and not manages and progress.comparable, NextStep("compare", progress.comparable)),
-        (progress.gold, NextStep("export", progress.waiting)),
+        (role != Role.REVIEWER and progress.gold, NextStep("export", progress.waiting)),
     )
     return next((step for holds, step in steps if holds), None)

@@ -98,6 +98,19 @@ def test_an_item_shows_everything_said_of_it(project: Project, client: Client) -
     assert "two" in html
 
 
+def test_points_of_a_scale_are_shown_by_name(client: Client) -> None:
+    scale = {"task": "ordinal", "question": "How?", "labels": [{"name": "low"}, {"name": "high"}]}
+    project = ProjectFactory.create(definition=scale)
+    client.force_login(member(project, Role.VIEWER))
+    item = open_item(project)
+    label = record_label(draft(item, person(project), 1))
+
+    html = detail(client, item)
+
+    assert (label.words, item.golds.get().words) == ("low", "low")
+    assert html.count(">low<") == 2
+
+
 def test_hostile_long_and_right_to_left_text_is_only_text(project: Project, client: Client) -> None:
     item = open_item(
         project,
