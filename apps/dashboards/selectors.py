@@ -1,98 +1,101 @@
 """The state of all projects and of one, in a few grouped queries."""
 
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, time, timedelta
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
-from django.urls import reverse
+from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.accounts.roles import Role
+from apps.accounts.roles import ReviewerKind, Role
 from apps.agreement.evaluation import SuggestionsRight, suggestions_right
+from apps.agreement.report.glance import AgreementGlance, read_glance
 from apps.authors.models import Site
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import hidden_from, opinions_hidden_from
-from apps.labels.models import Annotator, Gold, ItemState, Kind, Label
-from apps.labels.selectors import backlog
+from apps.labels.models import Gold, ItemState
+from apps.labels.selectors import Progress, at_stage, progress_of
 from apps.projects.models import ImportBatch, Item, Membership, Project
 from apps.reviews.adjudication.docket import may_adjudicate, waiting_states
 from apps.reviews.comments.selectors import unread_by_project
-from apps.reviews.models import Mention
-
-#: Items that at least one person has labelled.
-REVIEWED = Q(labels_by_people__gt=0)
+from apps.reviews.models import Decision, Mention
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:
-    """One project on the home page."""
+    """One project on the home page: how far it is, and where the person is needed.
+
+    ``member`` is None for operators, who manage every project. ``running``, ``importing``: runs and
+    imports in progress. ``unread``: comments for this person.
+    """
 
     project: Project
-    role: str
-    items: int
-    reviewed: int
-    decided: int
-    waiting: int
-    conflicts: int
-    going: int
+    member: Membership | None
+    progress: Progress
+    running: int
+    importing: int
     unread: int
 
     @property
-    def empty(self) -> bool:
-        """Whether nothing was imported yet."""
-        return self.items == 0
+    def role(self) -> str:
+        """The person's role in words."""
+        return str(Role(self.member.role).label) if self.member else "Operator"
+
+    @property
+    def reviews(self) -> bool:
+        """Whether this person may review."""
+        return self.member is None or self.member.role != Role.VIEWER
+
+    @property
+    def decides(self) -> bool:
+        """Whether this person may adjudicate."""
+        return self.reviews and (self.member is None or self.member.kind == ReviewerKind.EXPERT)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing needs this person, and nothing runs."""
+        wanted = (self.reviews and self.progress.to_review) or (
+            self.decides and self.progress.for_experts
+        )
+        return not (wanted or self.running or self.importing or self.unread)
 
 
-def project_rows(user: User | AnonymousUser) -> list[ProjectRow]:
-    """The projects that ``user`` belongs to, with where they are needed; in five queries."""
+def project_rows(user: User) -> list[ProjectRow]:
+    """The projects that ``user`` belongs to; in six queries."""
     projects = list(Project.objects.visible_to(user))
     ids = [project.pk for project in projects]
-    states = _grouped_states(ids)
-    going = Counter(
-        Run.objects.going().filter(project__in=ids).order_by().values_list("project_id", flat=True)
+    progress = progress_of(ids)
+    runs = Run.objects.going().filter(project__in=ids)
+    imports = ImportBatch.objects.unfinished().filter(project__in=ids)
+    running, importing = (
+        Counter(rows.order_by().values_list("project_id", flat=True)) for rows in (runs, imports)
     )
-    roles: dict[int, str] = {}
-    unread: dict[int, int] = {}
-    if user.is_authenticated:
-        unread = unread_by_project(user)
-        roles = dict(
-            Membership.objects.filter(user=user, project__in=ids).values_list("project_id", "role")
-        )
+    members = Membership.objects.filter(user=user, project__in=ids)
+    by_project = {member.project_id: member for member in members}
+    unread = unread_by_project(user)
     return [
         ProjectRow(
             project=project,
-            role=str(Role(roles[project.pk]).label) if project.pk in roles else "Operator",
-            items=states[project.pk]["items"],
-            reviewed=states[project.pk]["reviewed"],
-            decided=states[project.pk]["decided"],
-            waiting=states[project.pk]["waiting"],
-            conflicts=states[project.pk]["conflicts"],
-            going=going[project.pk],
+            member=by_project.get(project.pk),
+            progress=progress[project.pk],
+            running=running[project.pk],
+            importing=importing[project.pk],
             unread=unread.get(project.pk, 0),
         )
         for project in projects
     ]
 
 
-def _grouped_states(project_ids: Sequence[int]) -> Mapping[int, Mapping[str, int]]:
-    rows = (
-        ItemState.objects.filter(project__in=project_ids)
-        .order_by()
-        .values("project_id")
-        .annotate(
-            items=Count("pk"),
-            reviewed=Count("pk", filter=REVIEWED),
-            decided=Count("pk", filter=Q(stage=ItemState.Stage.DECIDED)),
-            waiting=Count("pk", filter=Q(queued=True)),
-            conflicts=Count("pk", filter=Q(stage=ItemState.Stage.CONFLICT)),
-        )
-    )
-    grouped: dict[int, Mapping[str, int]] = defaultdict(Counter)
-    grouped.update({row["project_id"]: row for row in rows})
-    return grouped
+def only_queue(user: User) -> Project | None:
+    """The project of somebody who is a reviewer in one project, and nothing else anywhere."""
+    members = [] if user.is_superuser else user.memberships.select_related("project")[:2]
+    found = list(members)
+    alone = len(found) == 1 and found[0].role == Role.REVIEWER
+    return found[0].project if alone else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,141 +145,130 @@ def debates_of_item(item: Item, user: User) -> QuerySet[Debate]:
     return debates.select_related("run", "label__annotator").order_by("-pk")
 
 
-LABELLED = REVIEWED | Q(suggestion__isnull=False) | Q(gold__basis=Gold.Basis.AUTHOR)
+@dataclass(frozen=True, slots=True)
+class PersonLabels:
+    """How many items somebody labelled."""
+
+    name: str
+    items: int
 
 
 @dataclass(frozen=True, slots=True)
-class NextStep:
-    """What to do next, and where."""
+class Changes:
+    """What happened in a project since ``since``; ``labels`` by people, most first, and ``gold``
+    that was decided here, are items. ``unread``: comments for this person."""
 
-    text: str
-    url: str
-    action: str
+    since: datetime
+    labels: Sequence[PersonLabels]
+    gold: int
+    runs: Sequence[Run]
+    imports: Sequence[ImportBatch]
+    unread: int
 
+    @property
+    def labelled(self) -> int:
+        """Labels by all people together."""
+        return sum(person.items for person in self.labels)
 
-@dataclass(frozen=True, slots=True)
-class AnnotatorRow:
-    """An annotator of the project with the number of their current labels."""
-
-    annotator: Annotator
-    labels: int
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing has changed."""
+        return not (self.labels or self.gold or self.runs or self.imports or self.unread)
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How far a project is; counts are items.
-
-    ``labelled`` by a debate, a person or its author; ``reviewed`` by a person; ``decided``: with
-    gold; ``unclear``: an expert found that they cannot be told.
-    """
+    """How far a project is, how good and how much. ``cost_nanousd`` is the cost of all runs;
+    ``unpriced``: some of their calls have no price."""
 
     project: Project
-    items: int
-    labelled: int
-    reviewed: int
-    decided: int
-    unclear: int
-    waiting: int
-    doubtful: int
-    conflicts: int
-    disputes: int
+    progress: Progress
     importing: Sequence[ImportBatch]
     runs: Sequence[Run]
     cost_nanousd: int
     unpriced: bool
     right: SuggestionsRight
+    agreement: AgreementGlance | None
+    changes: Changes
 
     @property
-    def plain(self) -> int:
-        """Items that wait for people although nothing is doubtful about them."""
-        return self.waiting - self.doubtful - self.conflicts
-
-    @property
-    def unsure(self) -> int:
-        """Items that wait because somebody was unsure or disagreed."""
-        return self.doubtful + self.conflicts
+    def cost_per_item(self) -> float | None:
+        """The cost of models per item decided here; None without such an item."""
+        decided = self.progress.decided_here
+        return self.cost_nanousd / decided if decided else None
 
 
-def overview(project: Project) -> Overview:
-    """The state of the project; six queries."""
-    counted = ItemState.objects.filter(project=project).aggregate(
-        items=Count("pk"),
-        labelled=Count("pk", filter=LABELLED),
-        reviewed=Count("pk", filter=REVIEWED),
-        decided=Count("pk", filter=Q(stage=ItemState.Stage.DECIDED)),
-        unclear=Count("pk", filter=Q(stage=ItemState.Stage.UNCLEAR)),
-    )
+def overview(project: Project, user: User) -> Overview:
+    """The state of the project, as ``user`` sees it; nine queries."""
+    yesterday = timezone.localdate() - timedelta(days=1)
+    since = timezone.make_aware(datetime.combine(yesterday, time.min))
     runs = Run.objects.filter(project=project)
     spent = runs.aggregate(cost=Sum("cost_nanousd"), unpriced=Sum("unpriced_turns"))
+    last_runs = list(runs.filter(trial=False)[:5])
+    imports = ImportBatch.objects.filter(
+        Q(status__in=("queued", "running")) | Q(created_at__gte=since, status="done"),
+        project=project,
+    )[:5]
+    decided = ItemState.objects.filter(
+        at_stage(ItemState.Stage.DECIDED), project=project, gold__created_at__gte=since
+    )
+    changes = Changes(
+        since=since,
+        labels=_labels_since(project, since),
+        gold=decided.exclude(gold__basis=Gold.Basis.IMPORTED).count(),
+        runs=[
+            run for run in last_runs if run.going or (run.finished_at or run.created_at) >= since
+        ],
+        imports=[batch for batch in imports if batch.status == "done"],
+        unread=unread_by_project(user).get(project.pk, 0),
+    )
     return Overview(
         project=project,
-        **counted,
-        **backlog(project),
-        importing=list(ImportBatch.objects.filter(project=project).unfinished()[:3]),
-        runs=list(runs.filter(trial=False)[:5]),
+        progress=progress_of([project.pk])[project.pk],
+        importing=[batch for batch in imports if batch.status != "done"],
+        runs=last_runs,
         cost_nanousd=spent["cost"] or 0,
         unpriced=bool(spent["unpriced"]),
         right=suggestions_right(project),
+        agreement=read_glance(project),
+        changes=changes,
     )
 
 
-def annotator_rows(project: Project) -> list[AnnotatorRow]:
-    """The annotators with labels, by kind, then by name; two queries."""
-    labels = Label.objects.current().filter(annotator__project=project).order_by()
-    counts = dict(labels.values_list("annotator").annotate(n=Count("pk")))
-    found = Annotator.objects.filter(pk__in=counts)
-    order = Kind.values
-    rows = [AnnotatorRow(annotator, counts[annotator.pk]) for annotator in found]
-    return sorted(rows, key=lambda row: (order.index(row.annotator.kind), row.annotator.name))
+def _labels_since(project: Project, since: datetime) -> list[PersonLabels]:
+    decisions = Decision.objects.filter(
+        project=project, created_at__gte=since, undone_at__isnull=True, label__rejected=False
+    )
+    people = decisions.order_by().values_list("reviewer__username")
+    counts = people.annotate(n=Count("item", distinct=True)).order_by("-n", "reviewer__username")
+    return [PersonLabels(name or "somebody", n) for name, n in counts]
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """What to do next. ``kind`` names the sentence and the button; ``count``: its items."""
+
+    kind: str
+    count: int = 0
+    run: Run | None = None
 
 
 def next_step(view: Overview, role: str, *, expert: bool) -> NextStep | None:
     """The one thing that brings the project forward now, for somebody in this role; what reviewers,
     or they and a machine, disagree on waits for those who are an ``expert``."""
-    slug = view.project.slug
-    if view.items == 0:
+    progress = view.progress
+    if progress.items == 0:
         return None  # the page is one empty state that says it
-    if role == Role.MANAGER:
-        found = _next_run_step(view, slug)
-        if found is not None:
-            return found
-    if role in (Role.MANAGER, Role.REVIEWER) and (
-        found := _next_review_step(view, slug, expert=expert)
-    ):
-        return found
-    if view.decided:
-        text = "No item waits for a person. The gold is ready for export."
-        if view.waiting:  # for others: this person does not review, or is no expert
-            wait = _items(view.waiting, "still wait")
-            text = f"{wait} for a person. You can export the gold so far."
-        return NextStep(text, reverse("export_page", args=[slug]), "Export gold")
-    return None
-
-
-def _next_run_step(view: Overview, slug: str) -> NextStep | None:
+    manages, reviews = role == Role.MANAGER, role in (Role.MANAGER, Role.REVIEWER)
     paused = next((run for run in view.runs if run.status == Run.Status.PAUSED), None)
-    if paused is not None:
-        text = f"Run {paused.pk} is paused. {paused.message}".strip()
-        return NextStep(text, reverse("run_detail", args=[slug, paused.pk]), "Look at the run")
-    if view.labelled == 0 and not view.runs:
-        text = (
-            "Let a pre-annotation run label the items first. People then check the uncertain ones."
-        )
-        return NextStep(text, reverse("run_create", args=[slug]), "Start a run")
-    return None
-
-
-def _next_review_step(view: Overview, slug: str, *, expert: bool) -> NextStep | None:
-    to_settle = view.conflicts + view.disputes
-    if view.waiting > to_settle:
-        doubt = f", {view.unsure:,} of them uncertain or in conflict" if view.unsure else ""
-        text = f"{_items(view.waiting, 'wait')} for a person{doubt}."
-        return NextStep(text, reverse("review", args=[slug]), "Review")
-    if to_settle and expert:
-        text = "All waiting items need an expert's decision."
-        return NextStep(text, reverse("adjudication", args=[slug]), "Adjudicate")
-    return None
-
-
-def _items(count: int, what: str) -> str:
-    return f"1 item {what}s" if count == 1 else f"{count:,} items {what}"
+    stuck = 0 if progress.waiting else progress.stages[ItemState.Stage.IN_REVIEW]
+    steps = (
+        (manages and paused is not None, NextStep("paused_run", run=paused)),
+        (manages and not progress.labelled and not view.runs, NextStep("start_run")),
+        (reviews and progress.to_review, NextStep("review", progress.to_review)),
+        (reviews and expert and progress.for_experts, NextStep("adjudicate", progress.for_experts)),
+        (manages and stuck, NextStep("no_gold", stuck)),
+        (reviews and not manages and progress.comparable, NextStep("compare", progress.comparable)),
+        (role != Role.REVIEWER and progress.gold, NextStep("export", progress.waiting)),
+    )
+    return next((step for holds, step in steps if holds), None)

@@ -52,9 +52,18 @@ def prepare_demo_agreement(manager: User) -> Project:
     return project
 
 
-def import_file(project: Project, manager: User, source: Path) -> None:
-    """Upload and import a file that came with the demo."""
-    path = store_upload([source.read_bytes()])
+def import_file(
+    project: Project, manager: User, source: Path, *, with_gold: int | None = None
+) -> None:
+    """Upload and import a file that came with the demo; ``with_gold``: only so many of its rows
+    keep their gold, and people label the others."""
+    content = source.read_bytes()
+    if with_gold is not None:
+        rows = [json.loads(line) for line in content.splitlines()]
+        for row in rows[with_gold:]:
+            del row["gold"]
+        content = "\n".join(map(json.dumps, rows)).encode()
+    path = store_upload([content])
     batch = receive_upload(project=project, actor=manager, path=path, file_name=source.name)
     run_import(queue_import(batch, send=False).pk)
 
@@ -70,6 +79,8 @@ def run_offline(
 
 
 SLUG = "hotel-reviews"
+#: Reviews that come with gold: enough to evaluate a run, and as many wait for people.
+WITH_GOLD = 40
 #: Fixed on purpose where the demo listens on this machine only: it holds nothing of value.
 PASSWORD = "labelhub-demo"  # noqa: S105 - printed at every start of the demo
 #: Printed for a person with a password of their own.
@@ -115,7 +126,7 @@ def prepare_demo(password: str = PASSWORD, origins: Sequence[str] = ()) -> tuple
         blind_share=0,  # a tour: every item shows what it can show
     )
     if not project.items.exists():
-        import_file(project, manager, DATA / "hotel_reviews.jsonl")
+        import_file(project, manager, DATA / "hotel_reviews.jsonl", with_gold=WITH_GOLD)
     if not Run.objects.filter(project=project).exists():
         run_offline(project, manager, "ecj")
     for made in (project, prepare_demo_agreement(manager)):

@@ -7,6 +7,7 @@ from apps.dashboards import views
 urlpatterns = [
     path("", views.home, name="home"),
     path("find/", views.search, name="search"),
+    path("start/", views.start, name="start"),
     path("demo/shop/", views.demo_shop, name="demo_shop"),
     path("demo/chat/", views.demo_chat, name="demo_chat"),
     path("p/<slug:slug>/", views.project_overview, name="project_overview"),

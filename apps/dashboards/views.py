@@ -1,4 +1,4 @@
-"""Home, a project's overview and set-up, and its items."""
+"""Home, a project's overview and progress, and its items."""
 
 from functools import lru_cache
 from http import HTTPStatus
@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -17,19 +17,18 @@ from apps.dashboards.demo_site import CATALOGUE, SLUG, find_demo_site
 from apps.dashboards.search import MOST
 from apps.dashboards.search import search as find
 from apps.dashboards.selectors import (
-    annotator_rows,
     debates_of_item,
     is_hidden,
     next_step,
+    only_queue,
     overview,
     project_rows,
 )
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.selectors import item_with_ledger
-from apps.llm.selectors import list_models
 from apps.projects.models import Project
 from apps.projects.pages import project_page
-from apps.projects.selectors import current_guideline, current_schema, get_project, members
+from apps.projects.selectors import current_schema, get_project
 from apps.reviews.adjudication.docket import may_adjudicate
 from apps.reviews.comments.selectors import thread_on
 from apps.reviews.search.views import item_search
@@ -40,9 +39,20 @@ from labelhub.core.errors import NotFound
 
 @login_required
 @require_GET
+def start(request: SignedInRequest) -> HttpResponse:
+    """Where a sign-in leads: the queue of somebody who only reviews in one project, else home."""
+    project = only_queue(request.user)
+    return redirect("review", project.slug) if project else redirect("home")
+
+
+# Without ``next``: a sign-in from here leads to ``start``.
+@login_required(redirect_field_name=None)
+@require_GET
 def home(request: SignedInRequest) -> HttpResponse:
     """What is going on, where am I needed?"""
-    return render(request, "dashboards/home.html", {"rows": project_rows(request.user)})
+    rows = project_rows(request.user)
+    managed = any(row.member is None or row.member.role == Role.MANAGER for row in rows)
+    return render(request, "dashboards/home.html", {"rows": rows, "creates": managed or not rows})
 
 
 @login_required
@@ -68,12 +78,12 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
     """How far, how good, how much, what next?"""
     project = get_project(request.user, slug, Right.VIEW)
     context = project_page(request, project, "overview")
-    view = overview(project)
+    view = overview(project, request.user)
     context |= {
         "view": view,
+        "progress": view.progress,
         "next": next_step(view, str(context["role"]), expert=may_adjudicate(request.user, project)),
-        "annotators": annotator_rows(project),
-        "asks_authors": not view.items and current_schema(project).task.item_options,
+        "asks_authors": not view.progress.items and current_schema(project).task.item_options,
         "worker_silence": worker_silence(),
     }
     return render(request, "dashboards/overview.html", context)
@@ -82,20 +92,8 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def project_setup(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Data, labels, models, people: the four steps on one page."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    view = overview(project)
-    schema = current_schema(project)
-    context = project_page(request, project, "setup") | {
-        "view": view,
-        "schema": schema,
-        "task_words": schema.task,
-        "guideline": current_guideline(project),
-        "models": list_models(),
-        "imports": project.imports.all()[:5],
-        "members": members(project),
-    }
-    return render(request, "dashboards/setup.html", context)
+    """An old address: the overview says what to set up next."""
+    return redirect("project_overview", get_project(request.user, slug, Right.VIEW).slug)
 
 
 @login_required
@@ -136,7 +134,7 @@ def project_work(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "work") | {
         "report": work_report(project),
-        "view": overview(project),
+        "items": project.items.exists(),
     }
     return render(request, "dashboards/work.html", context)
 

@@ -16,10 +16,10 @@ from apps.common.charts import Axis, Bar, Chart, Name, number_tick
 from apps.debates.naming import reason_words
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
+from apps.labels.selectors import at_stage
 from apps.projects.models import Guideline, LabelSchema, Membership, Project
 from apps.reviews.comments.selectors import readable_comments
 from apps.reviews.models import Decision, Draft, Mention, ReviewerStatus, Slot
-from labelhub.core.schema import value_words
 
 #: Days that are drawn, and those of them whose pace the forecast goes by.
 DRAWN, RECENT = 28, 7
@@ -68,16 +68,18 @@ def labels_by_day(project: Project, user: User | None = None) -> list[Day]:
     return [Day(day, found.get(day, 0)) for day in days]
 
 
-def days_chart(days: Sequence[Day]) -> Chart:
-    """Labels a day as bars, today last."""
+def days_chart(days: Sequence[Day]) -> Chart | None:
+    """Labels a day as bars, today last; None without labels."""
     most = max((day.labels for day in days), default=0)
+    if not most:
+        return None
     return Chart(
         key="days",
         title="Labels a day",
         description=f"Labels a day over the last {len(days)} days; the last is today.",
         rows=[{"day": f"{day.day:%a %-d %b}", "labels": day.labels} for day in reversed(days)],
         x=Axis(names=[Name(f"{day.day:%-d %b}") for day in days], step=0),
-        y=Axis(high=most or 1, ticks=sorted({0, most}), words=number_tick),
+        y=Axis(high=most, ticks=[0, most], words=number_tick),
         marks=[
             Bar(x=number, top=day.labels, words=f"{day.day:%a %-d %b}: {day.labels:,}")
             for number, day in enumerate(days)
@@ -91,7 +93,7 @@ def forecast(project: Project, days: Sequence[Day]) -> Forecast | None:
 
     Today is left out where somebody worked on one of them: it is not over.
     """
-    queued = ItemState.objects.filter(project=project, queued=True).order_by()
+    queued = ItemState.objects.filter(at_stage("waiting"), project=project).order_by()
     left: dict[str, Any] = queued.aggregate(left=Sum(F("required_labels") - F("labels_by_people")))
     wanted: int = left["left"] or 0
     recent = [day.labels for day in days[-RECENT - 1 : -1]]
@@ -147,8 +149,8 @@ class WorkReport:
     workers: Sequence[WorkerRow]
 
     @property
-    def chart(self) -> Chart:
-        """Labels a day."""
+    def chart(self) -> Chart | None:
+        """Labels a day; None without labels."""
         return days_chart(self.days)
 
 
@@ -163,7 +165,7 @@ def waiting_by_reason(project: Project) -> list[WaitingItems]:
 
     Audited items count as never debated: nobody may learn which items are audited.
     """
-    queued = ItemState.objects.filter(project=project, queued=True).order_by()
+    queued = ItemState.objects.filter(at_stage("waiting"), project=project).order_by()
     rows = queued.values_list("stage", "disputed", "reasons").annotate(n=Count("pk"))
     counts: dict[str, int] = {}
     for stage, disputed, reasons, n in rows:
@@ -182,8 +184,8 @@ def _waiting_reason(stage: str, reasons: Sequence[str], *, disputed: bool) -> st
     if reasons and list(reasons) != ONLY_AUDITED:
         return reason_words(str(reasons[0]))
     if stage == ItemState.Stage.SUGGESTED and not reasons:
-        return "suggested, not uncertain"
-    return "not labelled yet" if stage != ItemState.Stage.DECIDED else "decided, needs more labels"
+        return "pre-annotated, not uncertain"
+    return "not labelled"
 
 
 def _workers(project: Project) -> list[WorkerRow]:
@@ -244,8 +246,8 @@ class Desk:
     paused: ReviewerStatus | None
 
     @property
-    def chart(self) -> Chart:
-        """Labels a day."""
+    def chart(self) -> Chart | None:
+        """Labels a day; None without labels."""
         return days_chart(self.days)
 
 
@@ -278,7 +280,9 @@ def desk_of(project: Project, user: User) -> Desk:
         mentions=list(
             mentions.select_related("comment__author", "comment__item").order_by("-pk")[:NEWEST]
         ),
-        returned=list(returned.select_related("item", "supersedes").order_by("-pk")[:NEWEST]),
+        returned=list(
+            returned.select_related("item", "supersedes__schema").order_by("-pk")[:NEWEST]
+        ),
         changes=_newest_changes(project),
         paused=ReviewerStatus.objects.filter(
             project=project, user=user, status=ReviewerStatus.Status.PAUSED
@@ -326,7 +330,8 @@ def past_answers(project: Project, user: User, *, before: int | None = None) -> 
     decisions = Decision.objects.standing(project, user)
     if before is not None:
         decisions = decisions.filter(pk__lt=before)
-    rows = decisions.select_related("item", "label__superseded_by")[: ON_A_PAGE + 1]
+    rows = decisions.select_related("item", "label__schema", "label__superseded_by")
+    rows = rows[: ON_A_PAGE + 1]
     answers = [_past_answer(decision) for decision in rows]
     more = len(answers) > ON_A_PAGE
     shown = answers[:ON_A_PAGE]
@@ -338,7 +343,7 @@ def _past_answer(decision: Decision) -> PastAnswer:
     if label is None:
         words = _WITHOUT_LABEL.get(Decision.Action(decision.action), "answered")
         return PastAnswer(decision, words, stands=decision.action in _WITHOUT_LABEL)
-    words = "unsure" if label.abstained else value_words(label.value)
+    words = "unsure" if label.abstained else label.words
     if label.rejected:
         words = "rejected the suggestion, gave no label"
     stands = not label.withdrawn and not hasattr(label, "superseded_by")

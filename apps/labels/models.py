@@ -219,14 +219,24 @@ class Label(models.Model):
 
     @property
     def action_words(self) -> str:
-        """The annotator's action, and whether a suggestion was shown."""
+        """The annotator's action, and whether a suggestion was in view."""
         if self.rejected:
             return "Rejected the suggestion, gave no label"
-        if self.abstained and self.action == self.Action.NEW:
-            return "Unsure; a suggestion was shown" if self.shown_id else "Unsure"
+        unsure = self.abstained and self.action == self.Action.NEW
+        if self.shown_id and self.action == self.Action.NEW:
+            return (
+                "Unsure; a suggestion was shown" if unsure else "Labelled; a suggestion was shown"
+            )
         if self.provenance.get(VIEW_UNKNOWN):
+            if unsure:
+                return "Unsure; unknown whether a suggestion was shown"
             return "Labelled; unknown whether a suggestion was shown"
-        return self.get_action_display()
+        return "Unsure" if unsure else self.get_action_display()
+
+    @property
+    def words(self) -> str:
+        """The value as people read it: a scale point by its name."""
+        return self.schema.value_words(self.value)
 
 
 class Gold(models.Model):
@@ -280,17 +290,22 @@ class Gold(models.Model):
             ),
         ]
 
+    @property
+    def words(self) -> str:
+        """The value as people read it: a scale point by its name."""
+        return self.schema.value_words(self.value)
+
 
 class ItemState(models.Model):
     """The state of an item, derived from the ledger in the transaction that writes the ledger."""
 
     class Stage(models.TextChoices):
-        NEW = "new", "Not labelled yet"
-        SUGGESTED = "suggested", "Labelled by a debate"
-        IN_REVIEW = "in_review", "Labelled by people, not decided"
+        NEW = "new", "Not labelled"
+        SUGGESTED = "suggested", "Pre-annotated"
+        IN_REVIEW = "in_review", "Labelled by people"
         CONFLICT = "conflict", "Reviewers disagree"
-        DECIDED = "decided", "Decided"
-        UNCLEAR = "unclear", "Cannot be told"
+        DECIDED = "decided", "Gold"
+        UNCLEAR = "unclear", "Unclear"
 
     class Audience(models.TextChoices):
         CROWD = "crowd", "Crowd"

@@ -1,26 +1,159 @@
 """Reading the ledger."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 
-from apps.labels.blindness import ONLY_AUDITED
+from apps.labels.blindness import ONLY_AUDITED, SETTLED
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.projects.models import Item, Project
 
+#: From gold back to what nobody has labelled: each item is at exactly one of these.
+STAGES = (
+    ItemState.Stage.DECIDED,
+    ItemState.Stage.UNCLEAR,
+    ItemState.Stage.CONFLICT,
+    ItemState.Stage.IN_REVIEW,
+    ItemState.Stage.SUGGESTED,
+    ItemState.Stage.NEW,
+)
+#: The width of a bar of all stages.
+BAR = 1000
+#: Between two parts of it.
+GAP = 3
 
-def backlog(project: Project) -> dict[str, int]:
-    """Counts of items that wait for people: all, doubtful ones, conflicts, and disputes with a
-    machine."""
-    waiting = ItemState.objects.filter(project=project, queued=True)
-    conflict = Q(stage=ItemState.Stage.CONFLICT)
-    return waiting.aggregate(
-        waiting=Count("pk"),
-        doubtful=Count("pk", filter=~Q(reasons=[]) & ~Q(reasons=ONLY_AUDITED) & ~conflict),
-        conflicts=Count("pk", filter=conflict),
-        disputes=Count("pk", filter=Q(disputed=True) & ~conflict),
+
+def at_stage(stage: str, path: str = "", withheld: Q | None = None) -> Q:
+    """Items at one of :data:`STAGES`, or ``waiting`` for people: those that are ``doubtful``, the
+    ``rest``, and conflicts and disputes, which an expert decides.
+
+    Items with gold may take further labels, which compare people with it; they do not wait.
+    ``path`` leads to the item's state, such as ``state__``. ``withheld``: items that wait to the
+    reader, whether they do or not.
+    """
+
+    def state(**fields: Any) -> Q:
+        return Q(**{f"{path}{name}": value for name, value in fields.items()})
+
+    if stage not in ("waiting", "doubtful", "rest"):
+        return state(stage=stage)
+    open_items = state(queued=True) & ~state(stage__in=SETTLED)
+    if stage == "waiting":
+        waiting = open_items | state(queued=True, disputed=True)
+        return waiting if withheld is None else waiting | withheld
+    to_review = open_items if withheld is None else open_items | withheld
+    certain = state(reasons=[]) | state(reasons=ONLY_AUDITED)
+    conflict = state(stage=ItemState.Stage.CONFLICT)
+    return to_review & ~conflict & (certain if stage == "rest" else ~certain)
+
+
+@dataclass(frozen=True, slots=True)
+class StageBar:
+    """A stage as a part of the bar: its items, and its place from 0 to :data:`BAR`."""
+
+    stage: ItemState.Stage
+    items: int
+    start: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The items of a project, from imported to gold; all counts are items.
+
+    ``stages`` add up to ``items``. ``waiting`` for people are the ``doubtful``, ``conflicts``,
+    ``disputes`` and the rest. ``imported``: their gold came with them. ``labelled``: by a debate, a
+    person or their author. ``comparable``: with gold, and open for labels to compare with it.
+    """
+
+    items: int = 0
+    stages: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    waiting: int = 0
+    doubtful: int = 0
+    conflicts: int = 0
+    disputes: int = 0
+    labelled: int = 0
+    imported: int = 0
+    comparable: int = 0
+
+    @property
+    def gold(self) -> int:
+        """Items with gold."""
+        return self.stages[ItemState.Stage.DECIDED]
+
+    @property
+    def decided_here(self) -> int:
+        """Items whose gold was decided here."""
+        return self.gold - self.imported
+
+    @property
+    def without_gold(self) -> int:
+        """Items that are neither decided nor found unclear."""
+        return self.items - self.gold - self.stages[ItemState.Stage.UNCLEAR]
+
+    @property
+    def for_experts(self) -> int:
+        """Waiting items that an expert decides."""
+        return self.conflicts + self.disputes
+
+    @property
+    def to_review(self) -> int:
+        """Waiting items that any reviewer may take."""
+        return self.waiting - self.for_experts
+
+    @property
+    def rest(self) -> int:
+        """Items to review that nothing makes uncertain."""
+        return self.to_review - self.doubtful
+
+    @property
+    def bar(self) -> list[StageBar]:
+        """The stages with items, gold first."""
+        found = [(stage, self.stages[stage]) for stage in STAGES if self.stages[stage]]
+        scale = (BAR - GAP * (len(found) - 1)) / max(1, self.items)
+        parts, start = [], 0.0
+        for stage, n in found:
+            parts.append(StageBar(stage, n, start, n * scale))
+            start += n * scale + GAP
+        return parts
+
+
+def progress_of(project_ids: Iterable[int]) -> defaultdict[int, Progress]:
+    """The progress of each of these projects; one query."""
+    decided, conflict = ItemState.Stage.DECIDED, ItemState.Stage.CONFLICT
+    waiting, queued = at_stage("waiting"), Q(queued=True)
+    rows = (
+        ItemState.objects.filter(project__in=project_ids)
+        .order_by()
+        .values("project_id")
+        .annotate(
+            items=Count("pk"),
+            waiting=Count("pk", filter=waiting),
+            doubtful=Count("pk", filter=at_stage("doubtful")),
+            conflicts=Count("pk", filter=waiting & at_stage(conflict)),
+            disputes=Count("pk", filter=waiting & Q(disputed=True)),
+            labelled=Count("pk", filter=LABELLED),
+            imported=Count("pk", filter=at_stage(decided) & Q(gold__basis=Gold.Basis.IMPORTED)),
+            comparable=Count("pk", filter=queued & Q(stage__in=SETTLED, disputed=False)),
+            **{f"at_{stage}": Count("pk", filter=at_stage(stage)) for stage in STAGES},
+        )
     )
+    found = defaultdict(Progress)
+    for row in rows:
+        project_id, stages = row.pop("project_id"), {s: row.pop(f"at_{s}") for s in STAGES}
+        found[project_id] = Progress(stages=stages, **row)
+    return found
+
+
+#: Items that a debate, a person or their author has labelled.
+LABELLED = (
+    Q(labels_by_people__gt=0) | Q(suggestion__isnull=False) | Q(gold__basis=Gold.Basis.AUTHOR)
+)
 
 
 def current_gold(project: Project) -> QuerySet[Gold]:
@@ -78,11 +211,10 @@ def labels_of_run(project_id: int, run_uid: UUID) -> QuerySet[Label]:
 
 def item_with_ledger(project: Project, item_id: int) -> Item | None:
     """One item with all its labels and decisions, oldest first, in five queries."""
-    related = ("annotator", "superseded_by", "shown__annotator")
+    related = ("annotator", "schema", "superseded_by", "shown__annotator")
     labels: QuerySet[Label] = Label.objects.select_related(*related).order_by("pk")
-    golds: QuerySet[Gold] = Gold.objects.select_related("decided_by", "superseded_by").order_by(
-        "pk"
-    )
+    golds: QuerySet[Gold] = Gold.objects.select_related("decided_by", "schema", "superseded_by")
+    golds = golds.order_by("pk")
     items = Item.objects.filter(project=project, pk=item_id)
     items = items.select_related("state__suggestion__annotator", "state__gold")
     return (

@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
 from apps.projects.change_words import operation_words
-from labelhub.core.schema import LabelType, Schema, parse_schema
+from labelhub.core.schema import LabelType, Schema, Value, parse_schema, value_words
 from labelhub.core.schema.migration import SchemaPlan
 from labelhub.core.schema.operations import Operation, parse_operations, plan
 
@@ -198,6 +198,12 @@ class LabelSchema(models.Model):
     def task(self) -> LabelType:
         """What kind of answer is asked for."""
         return self.parsed.task
+
+    def value_words(self, value: Value | None) -> str:
+        """A stored value as people read it: a scale point by its name; "—" without a value."""
+        if value is None or isinstance(value, list):
+            return value_words(value)
+        return self.parsed.name_of(value)
 
 
 class SchemaChange(models.Model):

@@ -52,6 +52,7 @@ FROM_SERVER = row(POST=SERVER)
 PAGES = {
     "home": row(GET=SIGNED_IN),
     "search": row(GET=SIGNED_IN),
+    "start": row(GET=SIGNED_IN),
     "health_live": row(GET=EVERYBODY),
     "health_ready": row(GET=EVERYBODY),
     "set_theme": row(POST=EVERYBODY),
@@ -65,7 +66,7 @@ PAGES = {
     "project_create": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "project_from_config": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "project_overview": READ,
-    "project_setup": row(GET=MANAGE),
+    "project_setup": READ,
     "project_schema": READ_AND_CHANGE,
     "project_guideline": READ_AND_CHANGE,
     "project_people": row(GET=MANAGE),

@@ -6,9 +6,16 @@ from django.contrib.auth import authenticate
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.agreement.evaluation import evaluation_report
-from apps.dashboards.services import SET_SINCE, SLUG, known_password_works, prepare_demo
+from apps.dashboards.services import (
+    SET_SINCE,
+    SLUG,
+    WITH_GOLD,
+    known_password_works,
+    prepare_demo,
+)
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
+from apps.labels.selectors import progress_of
 from apps.projects.models import Project
 
 # The run is driven by threads of its own: they see only what is committed.
@@ -34,9 +41,11 @@ def test_the_demo_is_made_once_with_a_finished_run_and_gold() -> None:
     items = project.items.count()
     assert items >= 60
     assert run.status == Run.Status.DONE
+    progress = progress_of([project.pk])[project.pk]
+    assert (progress.gold, progress.waiting) == (WITH_GOLD, items - WITH_GOLD)
     report = evaluation_report(project)
-    assert report.compared.gold_total == items
-    assert report.evaluation.n + len(report.compared.unanswered) == items
+    assert report.compared.gold_total == WITH_GOLD
+    assert report.evaluation.n + len(report.compared.unanswered) == WITH_GOLD
     assert report.to_json()["offline"] is True
     value = report.evaluation.overall["macro_f1"]["value"]
     assert value is not None

@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.debates.models import Run
+from apps.projects.selectors import current_schema
 from tests.factories.accounts import UserFactory
-from tests.factories.labels import open_item
+from tests.factories.labels import open_item, open_several
 from tests.factories.projects import MembershipFactory, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -50,6 +53,68 @@ def test_it_takes_the_same_queries_however_many_projects(
         MembershipFactory.create(project=project, user=user)
     client.force_login(user)
 
-    # session, user; projects, item states, runs in progress, memberships
-    with django_assert_num_queries(7):
+    # session, user; projects, progress, runs and imports under way, memberships, comments
+    with django_assert_num_queries(8):
         home(client)
+
+
+def test_it_says_where_i_am_needed_and_what_runs(client: Client) -> None:
+    project = ProjectFactory.create()
+    open_several(project, 3)
+    Run.objects.create(
+        project=project, protocol="ecj", schema=current_schema(project), status=Run.Status.RUNNING
+    )
+    client.force_login(member(project, Role.REVIEWER))
+
+    html = home(client)
+
+    assert "3 to review" in html
+    assert "1 pre-annotation run in progress" in html
+    assert "Nothing for you to do now." not in html
+
+
+def test_what_only_viewers_see_asks_nothing_of_them(client: Client) -> None:
+    project = ProjectFactory.create()
+    open_several(project, 3)
+    client.force_login(member(project, Role.VIEWER))
+
+    html = home(client)
+
+    assert "Nothing for you to do now." in html
+    assert "/review/" not in html
+
+
+def test_managers_and_newcomers_create_projects_and_reviewers_do_not(client: Client) -> None:
+    offers = {}
+    project = ProjectFactory.create()
+    for name, user in {
+        "manager": member(project, Role.MANAGER),
+        "reviewer": member(project, Role.REVIEWER),
+        "newcomer": UserFactory.create(),
+    }.items():
+        client.force_login(user)
+        offers[name] = "/projects/new/" in home(client)
+
+    assert offers == {"manager": True, "reviewer": False, "newcomer": True}
+
+
+def test_a_sign_in_leads_a_reviewer_of_one_project_into_the_queue(client: Client) -> None:
+    project = ProjectFactory.create()
+    somebody, manager = member(project, Role.REVIEWER), member(project, Role.MANAGER)
+    several = member(project, Role.REVIEWER)
+    MembershipFactory.create(user=several, role=Role.REVIEWER)
+
+    assert landing(client, somebody) == f"/p/{project.slug}/review/"
+    assert landing(client, manager) == "/"
+    assert landing(client, several) == "/"
+
+
+def landing(client: Client, user: User) -> str:
+    """Where a sign-in ends that began on the home page."""
+    client.logout()
+    door = client.get("/")["Location"]
+    user.set_password("a long enough one")
+    user.save()
+    form = {"login": user.username, "password": "a long enough one"}
+    chain = client.post(door, form, follow=True).redirect_chain
+    return str(chain[-1][0])

@@ -92,10 +92,23 @@ def test_an_item_shows_everything_said_of_it(project: Project, client: Client) -
     assert '<mark class="quote" data-label="good">kind waiter</mark>' in html
     assert "Kindness." in html
     assert "Fixed the suggestion (ecj offline)" in html
-    assert html.count("ledger__past") == 2  # the label and the gold it had led to
+    assert html.count("history__past") == 2  # the label and the gold it had led to
     assert f"/p/{project.slug}/debates/{run.debates.get().pk}/" in html
     assert "Oslo" in html
     assert "two" in html
+
+
+def test_points_of_a_scale_are_shown_by_name(client: Client) -> None:
+    scale = {"task": "ordinal", "question": "How?", "labels": [{"name": "low"}, {"name": "high"}]}
+    project = ProjectFactory.create(definition=scale)
+    client.force_login(member(project, Role.VIEWER))
+    item = open_item(project)
+    label = record_label(draft(item, person(project), 1))
+
+    html = detail(client, item)
+
+    assert (label.words, item.golds.get().words) == ("low", "low")
+    assert html.count(">low<") == 2
 
 
 def test_hostile_long_and_right_to_left_text_is_only_text(project: Project, client: Client) -> None:

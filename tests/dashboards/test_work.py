@@ -64,7 +64,7 @@ def test_the_backlog_goes_by_reason(project: Project) -> None:
     waiting = {group.words: group.items for group in waiting_by_reason(project)}
 
     # Which item is audited cannot be told: it counts among those never labelled.
-    assert waiting == {"suggested, not uncertain": 1, "not labelled yet": 3}
+    assert waiting == {"pre-annotated, not uncertain": 1, "not labelled": 3}
 
 
 def test_conflicts_and_second_labels_are_told_apart() -> None:

@@ -11,7 +11,7 @@ def sign_in(page: Page, username: str, password: str) -> None:
     page.get_by_label("User name or email").fill(username)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Projects")
+    page.wait_for_url(lambda url: "/accounts/" not in url)
 
 
 def go_to(page: Page, room: str, tab: str = "") -> None:

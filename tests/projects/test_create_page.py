@@ -52,7 +52,7 @@ def test_a_project_is_made_with_all_that_is_said_of_its_labels(maker: Client) ->
     }
     response = maker.post(URL, form(food, {"name": ""}, {"name": "Price"}, guideline="Read."))
     project = only()
-    assert response["Location"] == f"/p/{project.slug}/setup/"
+    assert response["Location"] == f"/p/{project.slug}/"
     assert (project.slug, project.name) == ("hotel-reviews", "Hotel reviews")
     schema = current_schema(project).parsed
     assert schema.names == ("Food", "Price")

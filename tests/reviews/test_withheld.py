@@ -166,7 +166,7 @@ def test_the_pages_of_a_known_item_and_of_another_look_alike() -> None:
     for item in (known, plain):
         page = item_page(person, item)
         assert "after you have labelled this item" in page
-        assert "Labelled by a debate" not in page
+        assert "Pre-annotated" not in page
         assert f"/p/{project.slug}/debates/" not in page
 
 

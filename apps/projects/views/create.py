@@ -19,14 +19,14 @@ from labelhub.core.schema import TASKS
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def project_create(request: SignedInRequest) -> HttpResponse:
-    """Name, question and labels; then redirect to the set-up page."""
+    """Name, question and labels; then redirect to the overview."""
     data = request.POST if request.method == "POST" else None
     task = request.GET.get("task", "")
     initial = {"task": task} if task in TASKS else None
     form, labels = ProjectForm(data, initial=initial), SchemaForm(data)
     if data is not None and (project := _create_project(request, form, labels)):
         messages.success(request, f"The project “{project.name}” is ready for its texts.")
-        return redirect("project_setup", project.slug)
+        return redirect("project_overview", project.slug)
     context = {"form": form, "labels": labels}
     status = 200 if data is None else 422
     return render(request, "projects/create.html", context, status=status)

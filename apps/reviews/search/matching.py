@@ -26,7 +26,6 @@ from django.db.models.sql.compiler import SQLCompiler
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.blindness import (
-    ONLY_AUDITED,
     STAND_AS_NEW,
     debate_hidden_from,
     hidden_from,
@@ -35,6 +34,7 @@ from apps.labels.blindness import (
     withholds,
 )
 from apps.labels.models import PEOPLE, Assignment, ItemState, Label
+from apps.labels.selectors import at_stage
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema, role_in
 from apps.reviews.models import Comment, Decision
@@ -192,13 +192,7 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
     if query.q:
         yield from contains_terms(query.q)
     if query.stage:
-        checked = blind and query.stage == "waiting" and withholds(project)
-        # To a reviewer, gold questions wait like other items, though they wait for nobody.
-        yield (
-            (Q(state__queued=True) | Q(state__is_gold_question=True, hidden=True))
-            if checked
-            else _at_stage(query.stage, blind=blind)
-        )
+        yield _shown_at(project, query.stage) if blind else at_stage(query.stage, "state__")
     if query.batch is not None:
         yield Q(batch=query.batch)
     yield from _between("created_at", query.created_from, query.created_to)
@@ -209,18 +203,14 @@ def _conditions(project: Project, query: Query, *, blind: bool) -> Iterator[Q]:
     yield from _by_people(project, query)
 
 
-def _at_stage(stage: str, *, blind: bool) -> Q:
-    """Items that are shown at that stage: blind ones as new or suggested."""
-    conflict, plain = Q(state__stage=ItemState.Stage.CONFLICT), Q(state__reasons=[])
-    unsuspicious = plain | Q(state__reasons=ONLY_AUDITED)
-    waiting = Q(state__queued=True)
-    special = {
-        "waiting": waiting,
-        "doubtful": waiting & ~conflict & ~unsuspicious,
-        "rest": waiting & ~conflict & unsuspicious,
-    }
-    shown = special.get(stage, Q(state__stage=stage))
-    if not blind or stage not in (*STAND_AS_NEW, ItemState.Stage.NEW):
+def _shown_at(project: Project, stage: str) -> Q:
+    """Items that a reviewer sees at that stage: withheld ones as new, suggested or waiting."""
+    # Gold questions, which wait for nobody, wait like other items.
+    asked = Q(state__queued=True)
+    if withholds(project):
+        asked |= Q(state__is_gold_question=True)
+    shown = at_stage(stage, "state__", withheld=asked & Q(hidden=True))
+    if stage not in (*STAND_AS_NEW, ItemState.Stage.NEW):
         return shown
     withheld = Q(state__stage__in=STAND_AS_NEW, hidden=True)
     with_suggestion = Q(debate_hidden=False, state__suggestion__isnull=False)

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 from typing import Any
 
-from apps.labels.models import Gold, ItemState, Kind, Label
+from apps.labels.models import Gold, Kind, Label
+from apps.labels.selectors import STAGES as LADDER
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import unstorable
 from labelhub.core.schema.definition import number
@@ -18,12 +19,12 @@ MOST_ID = 2**63 - 1
 ANYBODY = 0
 STAGES = [
     ("waiting", "Waiting for people"),
-    ("doubtful", "Waiting, doubtful"),
-    ("rest", "Waiting, the rest"),
-    *ItemState.Stage.choices,
+    ("doubtful", "Waiting, uncertain"),
+    ("rest", "Waiting, not uncertain"),
+    *((str(stage), str(stage.label)) for stage in LADDER),
 ]
 ACTIONS = [
-    (value, words)
+    (value, "Neither accepted nor fixed a suggestion" if value == Label.Action.NEW else words)
     for value, words in Label.Action.choices
     if value in (Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED, Label.Action.NEW)
 ]
