@@ -1,6 +1,7 @@
 """Pages of imports (upload, columns, progress, result) and of the export."""
 
 import time
+from collections.abc import Mapping
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
@@ -209,15 +210,23 @@ def _result(batch: ImportBatch) -> dict[str, Any]:
     }
 
 
+#: The choice that leaves nothing out.
+EVERYTHING = "all"
+
+
+def _only(data: Mapping[str, Any]) -> str:
+    only = str(data.get("only", ""))
+    return "" if only == EVERYTHING else only
+
+
 class ExportForm(forms.Form):
     """What a file contains, and its format."""
 
-    only = forms.ChoiceField(label="Contents", required=False, widget=forms.RadioSelect)
+    only = forms.ChoiceField(label="Contents", widget=forms.RadioSelect, initial=EVERYTHING)
     filter = forms.ChoiceField(label="Items", required=False)
     format = forms.ChoiceField(
         label="Format",
-        help_text="Only “Everything” formats can be imported again. People's names are in all "
-        "formats except Hugging Face.",
+        help_text="CSV is for spreadsheets and pandas, JSON Lines for moving a project.",
     )
     keep = forms.BooleanField(
         label="Save it on the server",
@@ -230,7 +239,7 @@ class ExportForm(forms.Form):
         super().__init__(*args, **kwargs)
         counts = export_counts(project)
         self.fields["only"].choices = [  # type: ignore[attr-defined]
-            ("", f"Items with all labels ({counts['items']:,})"),
+            (EVERYTHING, f"Items with all labels ({counts['items']:,})"),
             ("gold", f"Gold only ({counts['gold']:,})"),
         ]
         filters = SavedFilter.objects.filter(project=project).values_list("pk", "name")
@@ -249,7 +258,7 @@ class ExportForm(forms.Form):
         """The filters of the export."""
         chosen = self.cleaned_data.get("filter")
         return export_filters(
-            project, only=self.cleaned_data["only"], filter_id=int(chosen) if chosen else None
+            project, only=_only(self.cleaned_data), filter_id=int(chosen) if chosen else None
         )
 
 
@@ -264,7 +273,7 @@ def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
         project,
         request.POST if saves else None,
         manages=manages,
-        initial={"only": request.GET.get("only", "")},
+        initial={"only": _only(request.GET) or EVERYTHING},
     )
     if saves and form.is_valid():
         if not form.cleaned_data["keep"]:
@@ -302,5 +311,5 @@ def export_download(request: SignedInRequest, slug: str) -> StreamingHttpRespons
     return export_response(
         project,
         format_name=request.GET.get("format", "jsonl"),
-        filters=export_filters(project, only=request.GET.get("only", ""), filter_id=chosen),
+        filters=export_filters(project, only=_only(request.GET), filter_id=chosen),
     )

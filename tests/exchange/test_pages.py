@@ -142,7 +142,7 @@ def test_a_manager_exports_the_items_of_a_saved_filter() -> None:
     imported(project, lines({"id": "1", "text": "a room"}, {"id": "2", "text": "a dish"}))
     saved = SavedFilter.objects.create(project=project, name="Rooms", query={"q": "room"})
     client, address = browser(project), reverse("export_page", args=[project.slug])
-    chosen = {"only": "", "filter": saved.pk, "format": "jsonl"}
+    chosen = {"only": "all", "filter": saved.pk, "format": "jsonl"}
     answer: Any = client.post(address, chosen, follow=True)
     assert [json.loads(line)["id"] for line in answer.getvalue().splitlines()] == ["1"]
     assert client.post(address, chosen | {"format": "xml"}).status_code == 422
