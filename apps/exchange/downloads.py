@@ -1,5 +1,8 @@
 """Access to files of a project, and exports as streamed responses."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.contrib.auth.models import AnonymousUser
 from django.http import StreamingHttpResponse
 
@@ -47,16 +50,18 @@ def download_refusal(user: User | AnonymousUser, project: Project) -> str:
     return ""
 
 
-def export_response(project: Project, *, format_name: str, only: str = "") -> StreamingHttpResponse:
+def export_response(
+    project: Project, *, format_name: str, filters: Mapping[str, Any]
+) -> StreamingHttpResponse:
     """The export as a download.
 
     Raises:
-        InvalidInput: an unknown format or ``only``.
+        InvalidInput: an unknown format, or filters that cannot be used.
     """
     wanted = export_format(format_name)
-    pieces = export_pieces(project, wanted, only=only)
+    pieces = export_pieces(project, wanted, filters=filters)
     response = StreamingHttpResponse(pieces, content_type=wanted.content_type)
-    name = file_name(project, wanted, only=only)
+    name = file_name(project, wanted, filters=filters)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["X-Accel-Buffering"] = "no"
     return response

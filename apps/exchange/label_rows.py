@@ -142,7 +142,7 @@ def read_label(
     """One annotation; ``past``: another one of the same file supersedes it."""
     given = as_object(raw, where)
     read_value = past_value if past else label_value
-    value = read_value(schema, given.get("value"), options, where=f"{where}.value")
+    value = read_value(schema, _raw_value(given, where), options, where=f"{where}.value")
     # The uid of the label that it revises; or true, for the annotator's current one.
     supersedes_own = TRUTHS.get(str(given.get("supersedes")).strip().lower())
     supersedes = _uuid(given, "supersedes", where) if supersedes_own is None else None
@@ -162,7 +162,8 @@ def read_label(
     if rejected and shown is None:
         raise RowFault("The uid of the rejected suggestion is missing.", field=f"{where}.shown")
     role = None if given.get("role") == "" else given.get("role")
-    provenance = as_object(given.get("provenance") or {}, f"{where}.provenance")
+    provenance = json_cell(given.get("provenance"), f"{where}.provenance")
+    provenance = as_object(provenance or {}, f"{where}.provenance")
     if role is None and given.get("uid") and (keys := OLD_ROLES.intersection(provenance)):
         # An old export of ours, without roles: as plain votes, answers to gold questions and late
         # answers of authors would decide gold.
@@ -247,7 +248,7 @@ def _gold_row(
     given = as_object(raw, where)
     withdrawn = _flag(given, "withdrawn", where)
     read_value = past_value if past else label_value
-    raw_value = None if withdrawn else given.get("value")
+    raw_value = None if withdrawn else _raw_value(given, where)
     value = read_value(schema, raw_value, options, where=f"{where}.value")
     if value is None and not withdrawn:
         raise RowFault("No value, and not withdrawn.", field=f"{where}.value")
@@ -267,6 +268,15 @@ def _gold_row(
         schema_version=_whole(given, "schema_version", where),
         created_at=_moment(given, where),
     )
+
+
+def _raw_value(given: dict[str, Any], where: str) -> Any:
+    """The value; in our Parquet files one that its column cannot hold stands beside it."""
+    if given.get("value") is None and isinstance(other := given.get("value_json"), str):
+        # Within a list, as a text alone does not begin like JSON.
+        (value,) = json_cell(f"[{other}]", f"{where}.value_json")
+        return value
+    return given.get("value")
 
 
 def _flag(given: dict[str, Any], name: str, where: str) -> bool:
@@ -346,6 +356,9 @@ def _moment(given: dict[str, Any], where: str) -> datetime | None:
 
 
 def _evidence(raw: Any, where: str) -> dict[str, list[str]]:
+    if isinstance(raw, list):  # in a typed table there are no keys of any name
+        pairs = [as_object(quoted, where) for quoted in raw]
+        raw = {str(quoted.get("label")): quoted.get("quotes") for quoted in pairs}
     given = as_object(raw or {}, where)
     for name, phrases in given.items():
         if not isinstance(phrases, list) or not all(isinstance(phrase, str) for phrase in phrases):

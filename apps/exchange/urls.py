@@ -22,7 +22,6 @@ urlpatterns = [
     path("p/<slug:slug>/export/", views.export_page, name="export_page"),
     path("p/<slug:slug>/export/download/", views.export_download, name="export_download"),
     path(SAVED, saved.saved_list, name="saved_list"),
-    path(f"{SAVED}new/", saved.saved_create, name="saved_create"),
     path(f"{SAVED}<int:export_id>/file/", saved.saved_file, name="saved_file"),
     path(f"{SAVED}<int:export_id>/manifest/", saved.saved_manifest, name="saved_manifest"),
     path(f"{SAVED}<int:export_id>/verify/", saved.saved_verify, name="saved_verify"),

@@ -1,6 +1,5 @@
 """Converts cells of files to values of the ledger, and back. No I/O."""
 
-import json
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
@@ -78,13 +77,3 @@ def past_value(schema: Schema, raw: Any, options: Sequence[str], *, where: str) 
             kept: Value = raw
             return kept
         raise
-
-
-def value_cell(value: Value | None) -> str:
-    """A value as one readable table cell; :func:`label_value` reads it back."""
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        plain = value and not any("," in name for name in value)
-        return ", ".join(value) if plain else json.dumps(value, ensure_ascii=False)
-    return value if isinstance(value, str) else json.dumps(value)

@@ -1,22 +1,29 @@
 """Pages of imports (upload, columns, progress, result) and of the export."""
 
 import time
+from collections.abc import Mapping
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
-from apps.accounts.roles import Right
+from apps.accounts.roles import Right, Role
 from apps.exchange import readers
 from apps.exchange.downloads import check_download, download_refusal, export_response
-from apps.exchange.exporters import FORMATS
+from apps.exchange.exporters import FORMATS, export_filters
 from apps.exchange.readers import accepted
+from apps.exchange.saved.services import save_export
+from apps.exchange.saved.views import saved_context
 from apps.exchange.selectors import (
     Preview,
     export_counts,
@@ -29,8 +36,10 @@ from apps.exchange.selectors import (
 from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
 from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
-from apps.projects.selectors import current_schema, get_project
-from labelhub.core.errors import InvalidInput, Unavailable
+from apps.projects.selectors import current_schema, get_project, role_in
+from apps.reviews.models import SavedFilter
+from apps.reviews.queue.forms import read_id
+from labelhub.core.errors import InvalidInput, LabelhubError, Unavailable
 
 NONE = ""
 WORDS = {
@@ -211,20 +220,95 @@ def _result(batch: ImportBatch) -> dict[str, Any]:
     }
 
 
+#: The choice that leaves nothing out.
+EVERYTHING = "all"
+
+
+def _only(data: Mapping[str, Any]) -> str:
+    only = str(data.get("only", ""))
+    return "" if only == EVERYTHING else only
+
+
+class ExportForm(forms.Form):
+    """What a file contains, and its format."""
+
+    only = forms.ChoiceField(label="Contents", widget=forms.RadioSelect, initial=EVERYTHING)
+    filter = forms.ChoiceField(label="Items", required=False)
+    format = forms.ChoiceField(
+        label="Format",
+        help_text="CSV is for spreadsheets and pandas, JSON Lines for moving a project.",
+    )
+    keep = forms.BooleanField(
+        label="Save it on the server",
+        required=False,
+        help_text="With a manifest: schema versions, prompts, models, checksum.",
+    )
+
+    def __init__(self, project: Project, *args: Any, manages: bool, **kwargs: Any) -> None:
+        """``manages``: with the choice to save the file on the server."""
+        super().__init__(*args, **kwargs)
+        counts = export_counts(project)
+        self.fields["only"].choices = [  # type: ignore[attr-defined]
+            (EVERYTHING, f"Items with all labels ({counts['items']:,})"),
+            ("gold", f"Gold only ({counts['gold']:,})"),
+        ]
+        filters = SavedFilter.objects.filter(project=project).values_list("pk", "name")
+        if filters:
+            self.fields["filter"].choices = [("", "All items"), *filters]  # type: ignore[attr-defined]
+        else:
+            del self.fields["filter"]
+        self.fields["format"].choices = [  # type: ignore[attr-defined]
+            (group, [(known.name, known.title) for known in found])
+            for group, found in groupby(FORMATS.values(), attrgetter("group"))
+        ]
+        if not manages:
+            del self.fields["keep"]
+
+    def filters(self, project: Project) -> dict[str, Any]:
+        """The filters of the export."""
+        chosen = self.cleaned_data.get("filter")
+        return export_filters(
+            project, only=_only(self.cleaned_data), filter_id=int(chosen) if chosen else None
+        )
+
+
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The formats to export."""
-    project = get_project(request.user, slug, Right.VIEW)
-    only = "gold" if request.GET.get("only") == "gold" else ""
+    """The choice of a file, and the saved exports; a manager's POST downloads or saves the file."""
+    saves = request.method == "POST"
+    project = get_project(request.user, slug, Right.MANAGE if saves else Right.VIEW)
+    manages = role_in(request.user, project) == Role.MANAGER
+    form = ExportForm(
+        project,
+        request.POST if saves else None,
+        manages=manages,
+        initial={"only": _only(request.GET) or EVERYTHING},
+    )
+    if saves and form.is_valid():
+        if not form.cleaned_data["keep"]:
+            asked = {name: value for name, value in form.cleaned_data.items() if value}
+            return redirect(f"{reverse('export_download', args=[slug])}?{urlencode(asked)}")
+        try:
+            save_export(
+                project=project,
+                actor=request.user,
+                format_name=form.cleaned_data["format"],
+                filters=form.filters(project),
+            )
+        except LabelhubError as error:
+            form.add_error(None, error.message)
+        else:
+            return redirect(f"{reverse('export_page', args=[slug])}#saved")
     context = {
         **project_page(request, project, "export"),
-        "formats": FORMATS.values(),
+        **saved_context(project),
+        "form": form,
         "counts": export_counts(project),
-        "only": only,
         "withheld": download_refusal(request.user, project),
     }
-    return render(request, "exchange/export_page.html", context)
+    status = 422 if form.errors else 200
+    return render(request, "exchange/export_page.html", context, status=status)
 
 
 @login_required
@@ -247,8 +331,9 @@ def export_download(request: SignedInRequest, slug: str) -> StreamingHttpRespons
     """The file itself, streamed."""
     project = get_project(request.user, slug, Right.VIEW)
     check_download(request.user, project)
+    chosen = read_id(request.GET, "filter") if request.GET.get("filter") else None
     return export_response(
         project,
         format_name=request.GET.get("format", "jsonl"),
-        only=request.GET.get("only", ""),
+        filters=export_filters(project, only=_only(request.GET), filter_id=chosen),
     )

@@ -1,6 +1,9 @@
 // Adds, removes and moves rows of the label editor, and shows the fields of the chosen task. The
 // server reads the same fields without this script.
 
+// So many labels fit on a screen: a filter would be one thing more to read.
+const FEW_ROWS = 9;
+
 function readTask(editor) {
   const chosen = document.querySelector('[name="task"]:checked, select[name="task"]');
   return chosen ? chosen.value : editor.dataset.task;
@@ -30,7 +33,29 @@ function nameOf(row) {
   return row.querySelector('[name$="-name"]').value || "the unnamed label";
 }
 
+// Rows that fold: the heading follows the name.
+function watchHeading(row) {
+  const heading = row.querySelector("[data-row-name]");
+  const name = row.querySelector('[name$="-name"]');
+  if (heading) name.addEventListener("input", () => { heading.textContent = name.value || "New label"; });
+}
+
+function watchFilter(editor, rows) {
+  const filter = editor.querySelector("[data-row-filter]");
+  if (!filter || liveRows(rows).length < FEW_ROWS) return;
+  filter.hidden = false;
+  filter.addEventListener("input", (event) => {
+    const words = event.target.value.trim().toLowerCase();
+    for (const row of liveRows(rows)) {
+      row.toggleAttribute("data-filtered", !nameOf(row).toLowerCase().includes(words));
+    }
+  });
+  // Enter would save the form.
+  filter.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
+}
+
 function prepare(row) {
+  watchHeading(row);
   row.querySelector("[data-tools]").hidden = false;
   row.querySelector("[data-plain-remove]").hidden = true;
 }
@@ -48,6 +73,7 @@ function addRow(editor, rows) {
   total.value = String(Number(total.value) + 1);
   prepare(row);
   rows.append(row);
+  row.querySelector("details[name]")?.setAttribute("open", "");
   row.querySelector('[name$="-name"]').focus();
 }
 
@@ -57,7 +83,7 @@ function removeRow(editor, rows, row) {
   row.querySelector('[name$="-DELETE"]').checked = true;
   row.hidden = true;
   say(editor, `Removed ${nameOf(row)}.`);
-  (next?.querySelector('[name$="-name"]') ?? editor.querySelector("[data-add]")).focus();
+  (next?.querySelector(':is(details[name] > summary, [name$="-name"])') ?? editor.querySelector("[data-add]")).focus();
 }
 
 function moveRow(editor, rows, row, step, button) {
@@ -85,6 +111,11 @@ function watchEditor(editor) {
   add.hidden = false;
   add.addEventListener("click", () => addRow(editor, rows));
   liveRows(rows).forEach(prepare);
+  // Empty rows that fold are for browsers without scripts; here a button adds them.
+  for (const row of liveRows(rows)) {
+    row.hidden = Boolean(row.querySelector("details[name]")) && !row.querySelector('[name$="-name"]').value;
+  }
+  watchFilter(editor, rows);
   rows.addEventListener("click", (event) => {
     const row = event.target.closest("[data-label-row]");
     const move = event.target.closest("[data-move]");

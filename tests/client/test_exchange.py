@@ -202,7 +202,7 @@ def test_an_export_comes_as_rows_a_file_and_frames(managed: ProjectClient, tmp_p
     assert (first["id"], first["text"], first["gold"]) == ("1", ROWS[0]["text"], "good")
     assert (second["gold"], second["labels"]) == (None, [])
     path = managed.export("csv").save(tmp_path / "ledger.csv")
-    assert path.read_text(encoding="utf-8-sig").startswith("labelhub,id,")
+    assert path.read_text(encoding="utf-8-sig").startswith("id,text,gold,")
     frame = managed.export().to_dataframe()
     assert list(frame["id"]) == ["1", "2"]
     labels = managed.export().to_dataframe(per="label")

@@ -1,4 +1,5 @@
-"""Every page: nothing for axe-core to find, no sideways scroll on a phone, a quiet console."""
+"""Every page: nothing for axe-core to find, short enough and without sideways scroll on a phone, a
+quiet console."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,14 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import SETTLED, Troubles
 from tests.e2e.conftest import OpenAs
+from tests.e2e.page_sizes import MOST_SCREENS, measure, table_of
 from tests.e2e.page_table import NOT_PAGES, VIEWS
 from tests.e2e.pages import prepare
 from tests.e2e.server import Server
 
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 320, "height": 800}
+#: Pages whose length is their purpose: every component, one after the other; the library's own.
+LONG = {"design_system", "admin-changelist"}
 #: Where a page still fetches something by itself.
 COMING = "[hx-trigger^=load] .skeleton"
 # Without preload: to read an @import axe would write a style element, which the policy forbids.
@@ -27,7 +31,7 @@ def test_everybody_can_use_every_page(
 ) -> None:
     places = prepare(server, browser, tmp_path)
     pages: dict[str | None, Page] = {}
-    found = []
+    found, sizes = [], []
     for view in VIEWS:
         if view.who not in pages:
             options = {"color_scheme": "light", "reduced_motion": "reduce"}
@@ -42,6 +46,14 @@ def test_everybody_can_use_every_page(
             found.append(f"{view.id}: heading or title")
         found += [f"{view.id}: {fault}" for fault in [*faults(page), *troubles]]
         troubles.clear()
+        sizes.append(measure(page, view.id))
+        page.set_viewport_size(WIDE)  # type: ignore[arg-type] # width and height
+    print(table_of(sizes))  # shown if the test fails, or with -rP
+    found += [
+        f"{size.page}: {size.screens:.1f} screens of a phone"
+        for size in sizes
+        if size.screens > MOST_SCREENS and size.page not in LONG
+    ]
     assert not found, "\n".join(found)
 
 

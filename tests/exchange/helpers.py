@@ -46,7 +46,7 @@ def counts(batch: ImportBatch) -> tuple[int, int, int, int]:
 
 def exported(project: Project, name: str, *, only: str = "") -> bytes:
     """A whole export."""
-    return b"".join(export_pieces(project, FORMATS[name], only=only))
+    return b"".join(export_pieces(project, FORMATS[name], filters={"only": only}))
 
 
 def ledger(project: Project) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """POST import/ and GET export/ over REST."""
 
+import json
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from apps.exchange.api import imports
 from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND
 from apps.projects.models import ImportBatch, Project
+from apps.reviews.models import SavedFilter
 from tests.exchange.helpers import all_places_taken, imported, ledger, lines
 from tests.factories.projects import ProjectFactory, member
 
@@ -129,3 +131,13 @@ def test_every_format_is_streamed_under_its_name(name: str) -> None:
     assert answer["Content-Disposition"] == f'attachment; filename="hotel{ending}"'
     rows_of_labels = name == "csv_long"  # nobody has labelled the item
     assert b"good" in answer.getvalue() or name == "parquet" or rows_of_labels
+
+
+def test_a_saved_filter_chooses_the_items() -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a room"}, {"id": "2", "text": "a dish"}))
+    saved = SavedFilter.objects.create(project=project, name="Rooms", query={"q": "room"})
+    answer = get(project, f"?format=jsonl&filter={saved.pk}")
+    assert [json.loads(line)["id"] for line in answer.getvalue().splitlines()] == ["1"]
+    assert "-rooms.jsonl" in answer["Content-Disposition"]
+    assert get(project, "?filter=999").status_code == 404

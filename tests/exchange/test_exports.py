@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
@@ -18,6 +19,7 @@ from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
 from labelhub.core.errors import InvalidInput
 from tests.exchange.helpers import counts, exported, imported, ledger, lines
+from tests.exchange.old_files import old_csv, old_parquet
 from tests.factories.labels import draft, machine, open_several, person
 from tests.factories.projects import LabelSchemaFactory, ProjectFactory
 
@@ -82,6 +84,49 @@ def test_our_export_changes_nothing_in_its_own_project(name: str) -> None:
     batch = imported(project, exported(project, name), f"x{FORMATS[name].suffix}")
     assert (counts(batch), batch.errors) == ((0, 5, 0, 0), [])
     assert ledger(project) == before
+
+
+@pytest.mark.parametrize(("name", "write"), [("x.csv", old_csv), ("x.parquet", old_parquet)])
+def test_files_of_earlier_versions_make_the_same_ledger(
+    name: str, write: Callable[[Project], bytes]
+) -> None:
+    project, other = lived_in(), ProjectFactory.create()
+    batch = imported(other, write(project), name)
+    assert (counts(batch), batch.errors) == ((5, 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+
+
+def test_parquet_has_types() -> None:
+    project = ProjectFactory.create(definition=ASPECTS)
+    label = {
+        "annotator": "m",
+        "kind": "llm",
+        "value": ["food"],
+        "seconds": 2,
+        "evidence": {"food": ["a"]},
+    }
+    rows = [{"id": "1", "text": "a", "gold": [], "labels": [label]}, {"id": "2", "text": "b"}]
+    imported(project, lines(*rows))
+    decided, bare = pq.read_table(io.BytesIO(exported(project, "parquet"))).to_pylist()
+    assert (decided["gold"], bare["gold"], decided["options"]) == ([], None, [])
+    (made,) = decided["labels"]
+    assert (made["value"], made["seconds"], made["abstained"]) == (["food"], 2.0, False)
+    assert made["evidence"] == [{"label": "food", "quotes": ["a"]}]
+    assert made["created_at"].tzinfo is not None
+    assert decided["gold_history"][0]["value"] == []
+
+
+def test_parquet_keeps_a_replaced_value_of_another_type() -> None:
+    scale = {"task": "ordinal", "labels": ["low", "high"]}
+    project, other = (ProjectFactory.create(definition=scale) for _ in range(2))
+    old, new = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+    labels = [
+        {"annotator": "a", "uid": old, "value": "fair"},
+        {"annotator": "a", "uid": new, "value": 2, "supersedes": old},
+    ]
+    assert imported(project, lines({"id": "1", "text": "a", "labels": labels})).labels_created == 2
+    imported(other, exported(project, "parquet"), "x.parquet")
+    assert [label["value"] for label in ledger(other)[0]["labels"]] == ["fair", 2]
 
 
 @pytest.mark.thorough
@@ -217,7 +262,6 @@ def test_a_project_without_items_gives_a_valid_empty_file(name: str) -> None:
         "jsonl": lambda: content == b"",
         "json": lambda: json.loads(content) == [],
         "labelstudio": lambda: json.loads(content) == [],
-        "csv": lambda: len(content.splitlines()) == 1,
         "parquet": lambda: pq.read_table(io.BytesIO(content)).num_rows == 0,
     }
     assert empty[name]()
@@ -237,10 +281,10 @@ def test_an_export_is_in_the_order_of_the_items_and_in_pieces(
 
 
 def test_an_unknown_format_is_refused_by_name() -> None:
-    with pytest.raises(InvalidInput, match="'xml' is not one of jsonl"):
+    with pytest.raises(InvalidInput, match="'xml' is not one of csv, csv_long, jsonl"):
         export_format("xml")
     with pytest.raises(InvalidInput, match="only"):
-        export_pieces(ProjectFactory.create(), FORMATS["csv"], only="silver")
+        export_pieces(ProjectFactory.create(), FORMATS["csv"], filters={"only": "silver"})
 
 
 def test_imported_labels_decide_nothing_anew() -> None:

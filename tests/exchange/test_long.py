@@ -41,10 +41,11 @@ def cells_of(row: dict[str, str], *names: str) -> list[str]:
 
 
 def test_each_current_label_is_a_row_with_the_gold_of_its_item() -> None:
-    llm, own = rows(labelled())
+    llm, own, unsure = rows(labelled())
     shown = ("item_id", "annotator_id", "annotator_type", "label", "gold", "seconds", "cost_usd")
     assert cells_of(llm, *shown) == ["'=1+1", "m1", "llm", "good", "good", "0.5", "0.0015"]
     assert cells_of(own, "annotator_type", "label", "cost_usd") == ["crowd", "bad", ""]
+    assert cells_of(unsure, "item_id", "label", "unsure") == ["two", "", "true"]
 
 
 def test_of_gold_alone_each_decided_item_is_a_row() -> None:
@@ -62,7 +63,8 @@ def test_import_labels_reads_it(tmp_path: Any) -> None:
     path = written(tmp_path, exported(project, "csv_long"), "labels.csv")
     call_command("import_labels", other.slug, str(path), "--json")
     found = Label.objects.filter(item__project=other).order_by("pk")
-    assert [(label.annotator.kind, label.value) for label in found] == [
-        ("llm", "good"),
-        ("crowd", "bad"),
+    assert [(label.annotator.kind, label.value, label.abstained) for label in found] == [
+        ("llm", "good", False),
+        ("crowd", "bad", False),
+        ("crowd", None, True),
     ]

@@ -13,6 +13,7 @@ from apps.exchange import selectors
 from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND, run_import
 from apps.projects.models import ImportBatch, Project
+from apps.reviews.models import SavedFilter
 from tests.exchange.helpers import all_places_taken, imported, ledger, lines, queued
 from tests.factories.projects import ProjectFactory, member
 
@@ -130,7 +131,19 @@ def test_the_export_page_offers_every_format(only: str) -> None:
     client = browser(project, Role.VIEWER)
     page = client.get(reverse("export_page", args=[project.slug]), {"only": only})
     for name in FORMATS:
-        assert f"?format={name}".encode() in page.content
+        assert f'<option value="{name}"'.encode() in page.content
     address = reverse("export_download", args=[project.slug])
     file = client.get(address, {"format": "csv", "only": only})
-    assert file.getvalue().startswith(b"labelhub,id,text")
+    assert file.getvalue().startswith(b"id,text,gold")
+
+
+def test_a_manager_exports_the_items_of_a_saved_filter() -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a room"}, {"id": "2", "text": "a dish"}))
+    saved = SavedFilter.objects.create(project=project, name="Rooms", query={"q": "room"})
+    client, address = browser(project), reverse("export_page", args=[project.slug])
+    chosen = {"only": "all", "filter": saved.pk, "format": "jsonl"}
+    answer: Any = client.post(address, chosen, follow=True)
+    assert [json.loads(line)["id"] for line in answer.getvalue().splitlines()] == ["1"]
+    assert client.post(address, chosen | {"format": "xml"}).status_code == 422
+    assert browser(project, Role.VIEWER).post(address, chosen).status_code == 403

@@ -53,17 +53,16 @@ def test_from_the_button_to_the_file(
     sent_jobs: list[tuple[str, int]],
 ) -> None:
     client = browser(project)
-    assert b"Save this export" in client.get(url_of("export_page", project)).content
     with django_capture_on_commit_callbacks(execute=True):
-        asked = {"format": "csv", "only": "gold"}
-        answer = client.post(url_of("saved_create", project), asked, follow=True)
+        asked = {"format": "csv", "only": "gold", "keep": "on"}
+        answer = client.post(url_of("export_page", project), asked, follow=True)
     page = answer.content.decode()
     assert "0 of 1 items" in page
     assert "every 2s" in page
     part = client.get(url_of("saved_list", project), headers={"HX-Request": "true"}).content
     assert b"<html" not in part
     work_task(*sent_jobs[0])
-    page = client.get(url_of("saved_list", project)).content.decode()
+    page = client.get(url_of("saved_list", project), follow=True).content.decode()
     assert "every 2s" not in page
     export = SavedExport.objects.get()
     assert export.sha256 in page
@@ -99,7 +98,7 @@ def test_hostile_names_are_escaped(project: Project) -> None:
     Project.objects.update(name="<script>alert(1)</script>")
     export = saved(project)
     SavedExport.objects.update(message="<b>x</b>", status="failed")
-    page = browser(project).get(url_of("saved_list", project)).content
+    page = browser(project).get(url_of("export_page", project)).content
     assert b"<b>x</b>" not in page
     assert b"<script>alert" not in page
     assert export.file_name.encode() in page

@@ -22,7 +22,7 @@ from tests.factories.labels import draft, person
 from tests.factories.projects import MembershipFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
-FORMATS = ["jsonl", "labelstudio", "csv", "parquet"]
+FORMATS = ["jsonl", "labelstudio", "parquet"]
 
 
 def through(given_tasks: list[dict[str, Any]], project: Project) -> list[dict[str, Any]]:

@@ -28,7 +28,8 @@ def derived(webhook: Webhook) -> list[Delivery]:
 
 def saved(project: Project, format_name: str = "jsonl", only: str = "") -> SavedExport:
     """A saved export that was written."""
-    export = save_export(project=project, actor=None, format_name=format_name, only=only)
+    filters = {"only": only} if only else {}
+    export = save_export(project=project, actor=None, format_name=format_name, filters=filters)
     run_export(export)
     export.refresh_from_db()
     return export

@@ -47,15 +47,14 @@ def test_a_row_tells_what_was_said_and_who_has_it(
     assign_items(project, [other.pk], [reviewer(project)])
     Comment.objects.create(project=project, item=other, text="?")
 
-    for view in ("table", "cards"):
-        page = html(client, project, "items/", q="cold soup", view=view)
-        assert '<mark class="quote" data-label="">Cold</mark>' in page
-        assert HOSTILE not in page
-        assert "bad" in page
-        assert "Tick" in page
-        rest = html(client, project, "items/", comments="open", view=view)
-        assert "1 comment, 1 open" in rest
-        assert "person" in rest
+    page = html(client, project, "items/", q="cold soup")
+    assert '<mark class="quote" data-label="">Cold</mark>' in page
+    assert HOSTILE not in page
+    assert "bad" in page
+    assert "Select all results" in page
+    rest = html(client, project, "items/", comments="open")
+    assert "1 comment, 1 open" in rest
+    assert "person" in rest
 
 
 def test_many_items_are_counted_no_further_than_they_can_be_paged(

@@ -89,14 +89,16 @@ class RoutingForm(forms.Form):
         """The field of a threshold's bound."""
         return self[f"bound_{threshold.signal}"]
 
-    def groups(self, raised: Mapping[str, int]) -> Iterator[tuple[str, list[Flag]]]:
-        """The flags to choose from, with the number of debates that ``raised`` each."""
+    def groups(
+        self, raised: Mapping[str, int], *, seen: bool
+    ) -> Iterator[tuple[str, list[Flag]]]:
+        """The flags to choose from, with the number of debates that ``raised`` each: those that
+        any debate has, or (not ``seen``) the others."""
         chosen = self["flags"].value() or []
         for title, codes in GROUPS:
-            yield (
-                title,
-                [Flag(code, FLAGS[code], raised.get(code, 0), code in chosen) for code in codes],
-            )
+            flags = [Flag(code, FLAGS[code], raised.get(code, 0), code in chosen) for code in codes]
+            if kept := [flag for flag in flags if bool(flag.debates) is seen]:
+                yield title, kept
 
     def rule(self) -> Rule:
         """The rule in the checked form."""
@@ -142,7 +144,8 @@ def routing_rule(request: SignedInRequest, slug: str) -> HttpResponse:
         "form": form,
         "sample": sample,
         "stored": selectors.stored_rule(project),
-        "groups": list(form.groups(sample.flags)),
+        "groups": list(form.groups(sample.flags, seen=True)),
+        "unseen": list(form.groups(sample.flags, seen=False)),
         "behind": sample.behind,
         "enough": services.ENOUGH_AUDITS,
         "accepted": sample.accepted_error,

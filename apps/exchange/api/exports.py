@@ -13,7 +13,7 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
 from apps.exchange.downloads import check_download, export_response
-from apps.exchange.exporters import FORMATS
+from apps.exchange.exporters import FORMATS, export_filters
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.services import (
     delete_export,
@@ -24,6 +24,7 @@ from apps.exchange.saved.services import (
 )
 from apps.exchange.saved.views import file_response, manifest_response, verify
 from apps.projects.api.viewsets import ProjectViewSet
+from apps.reviews.search.query import MOST_ID
 
 #: An exported file in the OpenAPI document, in the content types of all formats.
 EXPORT_FILE = {
@@ -39,12 +40,18 @@ class ExportQuerySerializer(serializers.Serializer[Any]):
 
     format = serializers.ChoiceField(choices=list(FORMATS), default="jsonl")
     only = serializers.ChoiceField(choices=["gold"], required=False)
+    filter = serializers.IntegerField(
+        required=False, min_value=1, max_value=MOST_ID, help_text="The id of a saved filter."
+    )
 
 
 class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
     """One saved export; ``manifest`` is empty until it is done."""
 
     only = serializers.CharField(source="filters.only", default="", read_only=True)
+    filter = serializers.CharField(
+        source="filters.filter", default="", read_only=True, help_text="The saved filter's name."
+    )
     bytes = serializers.IntegerField(source="size", read_only=True)
     created_by = serializers.CharField(
         source="created_by.username", default=None, allow_null=True, read_only=True
@@ -53,7 +60,7 @@ class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
     class Meta:
         model = SavedExport
         fields = (
-            "id", "status", "message", "format", "only", "file_name", "bytes", "sha256",
+            "id", "status", "message", "format", "only", "filter", "file_name", "bytes", "sha256",
             "items_done", "items_total", "created_by", "created_at", "finished_at", "manifest",
         )  # fmt: skip
         read_only_fields = fields
@@ -84,9 +91,10 @@ class ExportViewSet(ProjectViewSet):
         """
         check_download(request.user, self.project)
         asked = self.read_query(ExportQuerySerializer)
-        return export_response(
-            self.project, format_name=asked["format"], only=asked.get("only", "")
+        filters = export_filters(
+            self.project, only=asked.get("only", ""), filter_id=asked.get("filter")
         )
+        return export_response(self.project, format_name=asked["format"], filters=filters)
 
 
 class SavedExportViewSet(ProjectViewSet):
@@ -110,11 +118,11 @@ class SavedExportViewSet(ProjectViewSet):
         author's data is deleted later, it becomes ``stale`` and its file is deleted.
         """
         sent = self.read_body(ExportQuerySerializer)
+        filters = export_filters(
+            self.project, only=sent.get("only", ""), filter_id=sent.get("filter")
+        )
         export = save_export(
-            project=self.project,
-            actor=request.user,
-            format_name=sent["format"],
-            only=sent.get("only", ""),
+            project=self.project, actor=request.user, format_name=sent["format"], filters=filters
         )
         return Response(self.get_serializer(export).data, status=status.HTTP_202_ACCEPTED)
 

@@ -1,10 +1,13 @@
 """The export formats, one module each. A new format is a new module and one word in
 ``_MODULES``."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.text import slugify
 
 from apps.exchange.exporters import (
-    delimited,
     huggingface,
     json_list,
     jsonl,
@@ -12,20 +15,37 @@ from apps.exchange.exporters import (
     long,
     parquet,
     studio_config,
+    wide,
 )
 from apps.exchange.exporters.base import ExportFormat, Row, Source
 from apps.exchange.exporters.ledger import gold_chunks, ledger_chunks
-from apps.projects.models import Project
+from apps.labels.models import Gold
+from apps.projects.models import Item, Project
+from apps.reviews.search.matching import matching_items
+from apps.reviews.search.query import read_query
+from apps.reviews.search.saved_filters import get_filter
 from labelhub.core.errors import InvalidInput
 
-_MODULES = (jsonl, json_list, delimited, long, parquet, labelstudio, studio_config, huggingface)
+_MODULES = (wide, long, jsonl, json_list, parquet, labelstudio, studio_config, huggingface)
 
 #: Every format by its name.
 FORMATS: dict[str, ExportFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 ONLY = ("", "gold")
 
-__all__ = ["FORMATS", "ONLY", "ExportFormat", "Row", "export_format", "export_pieces", "file_name"]
+__all__ = [
+    "FORMATS",
+    "ONLY",
+    "ExportFormat",
+    "Row",
+    "export_filters",
+    "export_format",
+    "export_pieces",
+    "exported_items",
+    "file_name",
+]
 
+#: Of an export: ``only``, ``filter`` (a saved filter's name) and ``query`` (its search).
+Filters = dict[str, Any]
 #: Called with each chunk of rows before it is written.
 Watch = Callable[[Sequence[Row]], None]
 
@@ -42,28 +62,62 @@ def export_format(name: str) -> ExportFormat:
     return found
 
 
-def file_name(project: Project, wanted: ExportFormat, *, only: str = "", tag: str = "") -> str:
+def file_name(
+    project: Project, wanted: ExportFormat, *, filters: Mapping[str, Any], tag: str = ""
+) -> str:
     """The file name of a download; ``tag`` distinguishes files of the same project."""
-    parts = [project.slug, "gold" if only else "", tag]
+    parts = [project.slug, slugify(filters.get("filter", ""))[:40], filters.get("only", ""), tag]
     # Two formats are JSON: the name tells them apart.
     named = "" if wanted.suffix == f".{wanted.name}" else f".{wanted.name}"
     return f"{'-'.join(part for part in parts if part)}{named}{wanted.suffix}"
 
 
+def exported_items(project: Project, filters: Mapping[str, Any]) -> "QuerySet[Item]":
+    """The items of an export: all, those of a search, or of these the decided ones.
+
+    Raises:
+        InvalidInput: another ``only``, or the search has a value that the labels do not offer.
+    """
+    only = filters.get("only", "")
+    if only not in ONLY:
+        raise InvalidInput(f"only: '{only[:40]}' is not known; leave it out or use 'gold'.")
+    items = Item.objects.filter(project=project)
+    if query := filters.get("query"):
+        items = matching_items(project, read_query(query))
+    if only:
+        items = items.filter(pk__in=Gold.objects.current().order_by().values("item"))
+    return items
+
+
+def export_filters(project: Project, *, only: str = "", filter_id: int | None = None) -> Filters:
+    """The filters of an export: ``only``, and the name and search of a saved filter.
+
+    Raises:
+        NotFound: there is no such saved filter.
+    """
+    if filter_id is None:
+        return {"only": only} if only else {}
+    saved = get_filter(project, filter_id)
+    return export_filters(project, only=only) | {"filter": saved.name, "query": saved.query}
+
+
 def export_pieces(
-    project: Project, wanted: ExportFormat, *, only: str = "", watch: Watch | None = None
+    project: Project,
+    wanted: ExportFormat,
+    *,
+    filters: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
 ) -> Iterator[bytes]:
     """The file in pieces, in the order of the items, in bounded memory.
 
-    ``only="gold"`` gives the decided items with their gold value and without the ledger. ``watch``
-    sees the rows as they go into the file.
+    Of gold only, the file has no ledger. ``watch`` sees the rows as they go into the file.
 
     Raises:
-        InvalidInput: another ``only``.
+        InvalidInput: as :func:`exported_items`.
     """
-    if only not in ONLY:
-        raise InvalidInput(f"only: '{only[:40]}' is not known; leave it out or use 'gold'.")
-    chunks = gold_chunks(project) if only == "gold" else ledger_chunks(project)
+    filters = filters or {}
+    items, only = exported_items(project, filters), filters.get("only", "")
+    chunks = gold_chunks(items) if only else ledger_chunks(project, items)
 
     def watched() -> Iterator[list[Row]]:
         for rows in chunks:
@@ -71,4 +125,4 @@ def export_pieces(
                 watch(rows)
             yield rows
 
-    return wanted.write(watched(), Source(project, only))
+    return wanted.write(watched(), Source(project, items, only))

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import IO, Any, NamedTuple, cast
 
-from apps.projects.models import LabelSchema, Project
+from django.db.models import QuerySet
+
+from apps.exchange.shapes.label_studio import KEPT
+from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.schema import Schema
 
@@ -14,6 +17,8 @@ from labelhub.core.schema import Schema
 Row = dict[str, Any]
 #: Rows in bounded lists, in the order of the items' ids.
 Chunks = Iterable[list[Row]]
+#: Metadata that only the tool of origin uses.
+HIDDEN = (KEPT, "argilla")
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class Source:
     """The project that is exported, for formats that need more than the rows."""
 
     project: Project
+    items: "QuerySet[Item]"
     only: str = ""
 
     @cached_property
@@ -38,7 +44,8 @@ class Source:
 class ExportFormat:
     """One export format: ``write`` turns chunks of rows into pieces of the file, as they come.
 
-    ``lossless`` formats make the same ledger when they are imported.
+    ``lossless`` formats make the same ledger when they are imported. ``group`` is the heading that
+    people find it under.
     """
 
     name: str
@@ -46,6 +53,7 @@ class ExportFormat:
     suffix: str
     content_type: str
     purpose: str
+    group: str
     write: Callable[[Chunks, Source], Iterator[bytes]]
     lossless: bool = True
 
@@ -54,6 +62,11 @@ def valid_labels(labels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The labels that are neither superseded nor withdrawn; rejections are among them."""
     superseded = {label["supersedes"] for label in labels}
     return [label for label in labels if not label["withdrawn"] and label["uid"] not in superseded]
+
+
+def current_labels(row: Row) -> list[dict[str, Any]]:
+    """The valid labels of a row without the rejections."""
+    return [label for label in valid_labels(row.get("labels", [])) if not label["rejected"]]
 
 
 class Quote(NamedTuple):

@@ -14,16 +14,17 @@ from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 from apps.exchange.exporters.base import (
+    HIDDEN,
     Chunks,
     ExportFormat,
     Row,
     Sink,
     Source,
+    current_labels,
     parquet_pieces,
     quotes_of,
     valid_labels,
 )
-from apps.exchange.shapes.label_studio import KEPT
 from apps.labels.models import PEOPLE, Gold, Kind
 from apps.projects.selectors import current_guideline
 from labelhub.core.agreement.intervals import wilson
@@ -35,13 +36,6 @@ WHOLE, TRUTH = {"dtype": "int64", "_type": "Value"}, {"dtype": "bool", "_type": 
 TURNS = [{"role": STRING, "text": STRING}]
 QUOTES = [{"label": STRING, "text": STRING, "start": WHOLE, "end": WHOLE}]
 MACHINES = (Kind.LLM, Kind.MODEL)
-#: Metadata that only the tool of origin uses.
-HIDDEN = (KEPT, "argilla")
-
-
-def current_labels(row: Row) -> list[dict[str, Any]]:
-    """The valid labels of a row without the rejections."""
-    return [label for label in valid_labels(row.get("labels", [])) if not label["rejected"]]
 
 
 class Columns:
@@ -421,6 +415,7 @@ FORMAT = ExportFormat(
     suffix=".zip",
     content_type="application/zip",
     purpose="Typed Parquet and a dataset card, ready for the Hub; people's names are left out.",
+    group="Other tools",
     write=write,
     lossless=False,
 )

@@ -23,5 +23,6 @@ FORMAT = ExportFormat(
     suffix=".json",
     content_type="application/json",
     purpose="Everything, as one list.",
+    group="Everything, for programs",
     write=write,
 )

@@ -19,5 +19,6 @@ FORMAT = ExportFormat(
     suffix=".jsonl",
     content_type="application/x-ndjson",
     purpose="Everything, one item per line: for scripts and for moving a project.",
+    group="Everything, for programs",
     write=write,
 )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
-from django.db.models import Manager
+from django.db.models import Manager, QuerySet
 
 from apps.exchange.exporters.base import Row
 from apps.labels.models import Annotator, Gold, Label
@@ -87,10 +87,10 @@ _GOLD = (
 )  # fmt: skip
 
 
-def ledger_chunks(project: Project) -> Iterator[list[Row]]:
-    """Every item with its full ledger; four queries per 1,000 items."""
+def ledger_chunks(project: Project, wanted: "QuerySet[Item]") -> Iterator[list[Row]]:
+    """The wanted items with their full ledger; four queries per 1,000 items."""
     version = current_schema(project).version
-    for items in _items(project):
+    for items in _chunks(wanted):
         ids = [item[0] for item in items]
         labels = _rows_by_item(Label.objects, ids, _LABEL, _label)
         golds = _rows_by_item(Gold.objects, ids, _GOLD, _gold)
@@ -106,20 +106,17 @@ def ledger_chunks(project: Project) -> Iterator[list[Row]]:
         yield rows
 
 
-def gold_chunks(project: Project) -> Iterator[list[Row]]:
-    """Only the decided items, each with its gold value; two queries per 1,000 items."""
-    for items in _items(project, decided=True):
+def gold_chunks(wanted: "QuerySet[Item]") -> Iterator[list[Row]]:
+    """The decided ones of the wanted items, each with its gold; two queries per 1,000 items."""
+    for items in _chunks(wanted):
         current = Gold.objects.current().filter(item__in=[item[0] for item in items])
         values = dict(current.values_list("item_id", "value"))
         yield [{**_content(item), "gold": values[item[0]]} for item in items if item[0] in values]
 
 
-def _items(project: Project, *, decided: bool = False) -> Iterator[list[tuple[Any, ...]]]:
+def _chunks(wanted: "QuerySet[Item]") -> Iterator[list[tuple[Any, ...]]]:
     """Chunks by id: no cursor stays open while somebody downloads slowly."""
-    rows = Item.objects.filter(project=project).order_by("pk")
-    if decided:
-        rows = rows.filter(pk__in=Gold.objects.current().order_by().values("item"))
-    after = 0
+    rows, after = wanted.order_by("pk"), 0
     while chunk := list(rows.filter(pk__gt=after).values_list(*_ITEM)[:CHUNK]):
         yield chunk
         after = chunk[-1][0]

@@ -1,51 +1,79 @@
-"""CSV in long form: one row per current label, for statistics and for ``import_labels``."""
+"""CSV with one row per annotation, for statistics and for ``import_labels``. No cell holds JSON."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from apps.common.spreadsheets import csv_text
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, valid_labels
-from apps.exchange.exporters.table import MARKER, VERSION
-from apps.exchange.values import value_cell
+from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, current_labels
+from apps.exchange.exporters.wide import Cell, point_name, truth
+from apps.exchange.readers import BETWEEN, MARKER
+from labelhub.core.schema import Schema
 
-COLUMNS = (
-    "item_id", "annotator_id", "annotator_type", "label", "gold", "seconds", "cost_usd",
-    "replicate", "created_at", MARKER,
-)  # fmt: skip
+#: The version of the columns, in the column that marks our own files for the importer.
+VERSION = "2"
 
 
-def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
-    """A header, then the current labels item by item; of gold alone one row per item."""
-    yield csv_text(COLUMNS, ()).encode()
+def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
+    """A header, then the current annotations item by item; of gold alone one row per item."""
+    schema = source.schema
+    columns = _columns(schema)
+    yield csv_text(columns, ()).encode()
     for rows in chunks:
-        lines = (line for row in rows for line in _lines(row))
-        yield csv_text(COLUMNS, lines, header=False).encode()
+        lines = (line for row in rows for line in _lines(row, schema))
+        cells = ([line.get(name) for name in columns] for line in lines)
+        yield csv_text(columns, cells, header=False).encode()
 
 
-def _lines(row: Row) -> Iterator[list[str]]:
-    gold = value_cell(row["gold"])
+def _columns(schema: Schema) -> list[str]:
+    name, gold_name = (["label_name"], ["gold_name"]) if schema.task.ordered else ([], [])
+    return [
+        "item_id", "annotator_id", "annotator_type", "label", *name, "unsure", "gold", *gold_name,
+        "has_gold", "confidence", "seconds", "cost_usd", "replicate", "role", "rationale",
+        "created_at", MARKER,
+    ]  # fmt: skip
+
+
+def _lines(row: Row, schema: Schema) -> Iterator[dict[str, Cell]]:
+    item = {
+        "item_id": row["id"],
+        "gold": _cell(row["gold"]),
+        "gold_name": point_name(schema, row["gold"]) if schema.task.ordered else "",
+        "has_gold": truth(row["gold"] is not None),
+        MARKER: VERSION,
+    }
     if "labels" not in row:
-        yield [row["id"], "", "", "", gold, "", "", "", "", VERSION]
+        yield item
         return
-    for label in valid_labels(row["labels"]):
-        if label["value"] is not None:
-            yield [
-                row["id"], label["annotator"], label["kind"], value_cell(label["value"]), gold,
-                _number(label["seconds"]), _number(label["cost_nanousd"], 1e9),
-                str(label["replicate"]), label["created_at"], VERSION,
-            ]  # fmt: skip
+    for label in current_labels(row):
+        cost = label["cost_nanousd"]
+        yield item | {
+            "annotator_id": label["annotator"],
+            "annotator_type": label["kind"],
+            "label": _cell(label["value"]),
+            "label_name": point_name(schema, label["value"]) if schema.task.ordered else "",
+            "unsure": truth(label["abstained"]),
+            "confidence": label["confidence"],
+            "seconds": label["seconds"],
+            "cost_usd": None if cost is None else f"{cost / 1e9:.9g}",
+            "replicate": label["replicate"],
+            "role": label["role"],
+            "rationale": label["rationale"],
+            "created_at": label["created_at"],
+        }
 
 
-def _number(value: Any, divisor: float = 1.0) -> str:
-    return "" if value is None else f"{value / divisor:.9g}"
+def _cell(value: Any) -> Cell:
+    """A set as its names with bars between them: no name has a bar. Empty for the empty set."""
+    return BETWEEN.join(value) if isinstance(value, list) else value
 
 
 FORMAT = ExportFormat(
     name="csv_long",
-    title="CSV, one row per label",
+    title="CSV, one row per annotation",
     suffix=".csv",
     content_type="text/csv; charset=utf-8",
-    purpose="Current labels with annotator, gold, seconds and cost, for pandas, R or Excel.",
+    purpose="Annotator, label, gold, seconds and cost, for pandas, R and agreement statistics.",
+    group="Tables",
     write=write,
     lossless=False,
 )

@@ -34,8 +34,16 @@ FORMATS: dict[str, Format] = {module.FORMAT.name: module.FORMAT for module in _M
 #: starts.
 MAX_BYTES_HERE = 1024 * 1024
 
+#: The column that marks our own files, and its content in a table that is no import.
+MARKER, TABLE = delimited.MARKER, "table"
+#: Between the names of a set in one cell.
+BETWEEN = "|"
+
 __all__ = [
+    "BETWEEN",
     "FORMATS",
+    "MARKER",
+    "TABLE",
     "RawRow",
     "ReadingFault",
     "RowFault",
@@ -83,6 +91,12 @@ def read_here(path: Path, format_name: str) -> Iterator[RawRow]:
     rows = 0
     for row in FORMATS[format_name].read(path):
         rows += 1
+        if row.data.get(MARKER) == TABLE:
+            # Its answers would become metadata, which reviewers see.
+            raise UnreadableFile(
+                "This is a table for people: one row per item. Import the project's JSON Lines or "
+                "Parquet export instead; it holds every annotation."
+            )
         yield _checked(row)
     if not rows:
         raise UnreadableFile(

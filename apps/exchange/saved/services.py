@@ -1,7 +1,7 @@
 """Requests, writes and deletes saved exports; one worker writes, from the start after a kill."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -21,11 +21,16 @@ from apps.common.jobs import (
     job,
     start_job,
 )
-from apps.exchange.exporters import Row, export_format, export_pieces, file_name
+from apps.exchange.exporters import (
+    Row,
+    export_format,
+    export_pieces,
+    exported_items,
+    file_name,
+)
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
-from apps.exchange.selectors import export_counts
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
@@ -103,21 +108,22 @@ AT_ONCE = 3
 
 
 def save_export(
-    *, project: Project, actor: User | None, format_name: str, only: str = ""
+    *,
+    project: Project,
+    actor: User | None,
+    format_name: str,
+    filters: Mapping[str, Any] | None = None,
 ) -> SavedExport:
     """Request an export that a worker writes and keeps.
 
     Raises:
-        InvalidInput: an unknown format or ``only``, or there is nothing to export.
+        InvalidInput: an unknown format, filters that cannot be used, or there is nothing to export.
         Conflict: three exports of the project are unfinished.
     """
-    wanted = export_format(format_name)
-    export_pieces(project, wanted, only=only)  # checks ``only``, reads nothing
-    counts = export_counts(project)
-    total = counts["gold"] if only else counts["items"]
+    wanted, filters = export_format(format_name), dict(filters or {})
+    total = exported_items(project, filters).count()
     if not total:
-        what = "No item is decided yet" if only else "The project has no items yet"
-        raise InvalidInput(f"{what}: there is nothing to save.")
+        raise InvalidInput("No item fits, so there is nothing to save.")
     now = timezone.now()
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
@@ -126,8 +132,8 @@ def save_export(
         export = SavedExport.objects.create(
             project=project,
             format=format_name,
-            filters={"only": only} if only else {},
-            file_name=file_name(project, wanted, only=only, tag=f"{now:%Y%m%d-%H%M%S}"),
+            filters=filters,
+            file_name=file_name(project, wanted, filters=filters, tag=f"{now:%Y%m%d-%H%M%S}"),
             items_total=total,
             created_by=actor,
             created_at=now,
@@ -194,11 +200,11 @@ def keep_exports() -> None:
 
 
 def _write(run: JobRun, export: SavedExport) -> None:
-    project, only, name = export.project, export.filters.get("only", ""), export.stored_name
+    project, name = export.project, export.stored_name
     erasures, tally = erasures_in(project), ExportTally(project)
     progress = _Progress(run, export, tally)
     wanted = export_format(export.format)
-    pieces = export_pieces(project, wanted, only=only, watch=progress.add_rows)
+    pieces = export_pieces(project, wanted, filters=export.filters, watch=progress.add_rows)
     written = files.write_file(name, pieces, progress.set_size)
     manifest = build_manifest(
         tally,

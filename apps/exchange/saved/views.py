@@ -1,9 +1,12 @@
-"""Pages of saved exports: create, list, download, verify and delete."""
+"""Pages of saved exports: list, download, verify and delete."""
+
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -15,50 +18,33 @@ from apps.exchange.saved.files import FileDigest, checksum, read_file
 from apps.exchange.saved.services import (
     delete_export,
     ready_export,
-    save_export,
     saved_export,
     saved_exports,
 )
-from apps.projects.pages import project_page
-from apps.projects.selectors import get_project
-from labelhub.core.errors import Conflict, LabelhubError
+from apps.projects.models import Project
+from apps.projects.selectors import get_project, role_in
+from labelhub.core.errors import Conflict
 
 #: How many exports the page shows, the newest first.
-SHOWN = 50
+SHOWN = 10
 
 
-@login_required
-@require_POST
-def saved_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Start a saved export."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    only = request.POST.get("only", "")
-    try:
-        export = save_export(
-            project=project,
-            actor=request.user,
-            format_name=request.POST.get("format", ""),
-            only=only,
-        )
-    except LabelhubError as error:
-        messages.error(request, error.message)
-    else:
-        messages.success(request, f"{export.file_name} is being written; you can leave this page.")
-    return redirect("saved_list", slug)
+def saved_context(project: Project) -> dict[str, Any]:
+    """What the list of saved exports shows."""
+    saved = list(saved_exports(project)[:SHOWN])
+    return {"saved": saved, "moving": any(export.moving for export in saved)}
 
 
 @login_required
 @require_safe
 def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The saved exports, and the progress of unfinished ones."""
+    """The list for a page that shows it; else that page."""
     project = get_project(request.user, slug, Right.VIEW)
-    saved = list(saved_exports(project)[:SHOWN])
-    context = project_page(request, project, "export") | {
-        "saved": saved,
-        "moving": any(export.moving for export in saved),
-    }
-    part = "exchange/saved_list.html#exports" if request.headers.get("HX-Request") else None
-    return render(request, part or "exchange/saved_list.html", context)
+    if not request.headers.get("HX-Request"):
+        return redirect(f"{reverse('export_page', args=[slug])}#saved")
+    role = role_in(request.user, project)
+    context = {"project": project, "role": role} | saved_context(project)
+    return render(request, "exchange/export_page.html#exports", context)
 
 
 @login_required
@@ -88,7 +74,7 @@ def saved_verify(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
         messages.success(request, f"{export.file_name} is unchanged: {found.sha256}")
     else:
         messages.error(request, f"{export.file_name} was changed or lost; save the export again.")
-    return redirect("saved_list", slug)
+    return redirect("export_page", slug)
 
 
 @login_required
@@ -99,7 +85,7 @@ def saved_delete(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
     export = saved_export(project, export_id)
     delete_export(export=export)
     messages.success(request, f"{export.file_name} was deleted.")
-    return redirect("saved_list", slug)
+    return redirect("export_page", slug)
 
 
 def verify(export: SavedExport) -> FileDigest | None:

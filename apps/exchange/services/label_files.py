@@ -14,8 +14,8 @@ from django.db import transaction
 
 from apps.common.bulk import refresh_statistics
 from apps.exchange.columns import ColumnMap, folded
-from apps.exchange.label_rows import LabelRow, read_label
-from apps.exchange.readers import RawRow, RowFault, format_of, open_rows
+from apps.exchange.label_rows import TRUTHS, LabelRow, read_label
+from apps.exchange.readers import MARKER, RawRow, RowFault, format_of, open_rows
 from apps.exchange.readers.base import isolate_row, shortened
 from apps.exchange.rows import external_id, read_row
 from apps.exchange.services.chunks import has_texts, write_chunk
@@ -47,6 +47,8 @@ EXTRA = (
     "created_at", "abstained", "withdrawn", "rejected", "action", "run", "replicate",
     "cost_nanousd",
 )  # fmt: skip
+#: Of our own files only: another tool's column of that name means something else.
+OUR_EXTRA = ("role",)
 
 
 @dataclass(slots=True)
@@ -172,12 +174,21 @@ def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _E
     item = by_id.get(named)
     if item is None:
         raise RowFault(f"There is no item '{named[:80]}'; import it first.", field="item_id")
-    given = {name: raw.data[name] for name in EXTRA if name in raw.data}
+    ours = MARKER in raw.data
+    extra = (*EXTRA, *OUR_EXTRA) if ours else EXTRA
+    given = {name: raw.data[name] for name in extra if name in raw.data}
+    given.setdefault("abstained", raw.data.get("unsure"))
     given["evidence"] = json_cell(given.get("evidence"), "evidence")
     given |= {name: fields.get(name) for name in ("annotator", "kind", "value")}
     schema, options = context.schema.parsed, item.options
+    gold = fields.get("gold")
+    if ours and schema.task.several:  # the empty set is an empty cell
+        if TRUTHS.get(str(raw.data.get("unsure")).lower()) is False:
+            given["value"] = given["value"] or []
+        if TRUTHS.get(str(raw.data.get("has_gold")).lower()):
+            gold = gold or []
     label = read_label(as_object(given, "row"), schema, options, "label")
-    gold = label_value(schema, fields.get("gold"), options, where="gold")
+    gold = label_value(schema, gold, options, where="gold")
     return _Entry(raw.number, item, label, gold)
 
 
@@ -188,7 +199,7 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
         RowFault: names the columns found and those expected.
     """
     needed = {"item_id": ("item_id", "item_id"), "annotator": ("annotator_id", "label.annotator")}
-    if not {"abstained", "withdrawn", "rejected"} & data.keys():
+    if not {"abstained", "withdrawn", "rejected", "unsure"} & data.keys():
         needed["value"] = ("label", "label.value")
     for name, (column, where) in needed.items():
         if fields.get(name) in (None, ""):

@@ -52,8 +52,8 @@ def bulk_new(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _query(data: QueryDict) -> Query:
-    """The search, or the ticked items."""
-    if data.get("only") != "ticked":
+    """The search, or the selected items."""
+    if "ticked" not in (only := data.getlist("only")) or "all" in only:
         return read_query(asked_of(data))
     ticked = data.getlist("item")
     if not ticked:

@@ -41,9 +41,11 @@ class SearchForm(forms.Form):
         label="Words or id",
         required=False,
         max_length=200,
-        widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
+        widget=forms.TextInput(
+            attrs={"type": "search", "autocomplete": "off", "placeholder": "Words or id"}
+        ),
     )
-    stage = _choose("Stage", _any(STAGES))
+    stage = _choose("Stage", _any(STAGES, "Any stage"))
     label = _choose("Label")
     kind = _choose("Annotator kind", _any(Kind.choices))
     annotator = _choose("Labelled by")

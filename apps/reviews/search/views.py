@@ -31,8 +31,6 @@ from apps.reviews.search.saved_filters import (
 )
 from labelhub.core.errors import InvalidInput
 
-VIEWS = ("table", "cards")
-
 
 def asked_of(data: QueryDict) -> dict[str, Any]:
     """The fields of a search in an address; of the ids of items there may be several."""
@@ -48,7 +46,6 @@ def item_search(request: SignedInRequest, project: Project, *, manages: bool) ->
     asked = asked_of(request.GET)
     context: dict[str, Any] = {
         "form": SearchForm(project, initial=asked),
-        "view": request.GET.get("view") if request.GET.get("view") in VIEWS else VIEWS[0],
         "asked": asked,
         "faults": [],
         "page": None,

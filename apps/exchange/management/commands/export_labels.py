@@ -9,9 +9,15 @@ from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.common.files import write_atomically
-from apps.exchange.exporters import FORMATS, export_format, export_pieces
+from apps.exchange.exporters import (
+    FORMATS,
+    export_filters,
+    export_format,
+    export_pieces,
+    exported_items,
+)
 from apps.exchange.manifests import ExportTally, build_manifest
-from apps.exchange.selectors import export_counts, project_named
+from apps.exchange.selectors import project_named
 
 
 class Command(LabelhubCommand):
@@ -34,9 +40,10 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Write the file and print its contents."""
         project, target = project_named(options["slug"]), Path(options["output"])
-        only, tally, digest = options["only"], ExportTally(project), hashlib.sha256()
+        filters = export_filters(project, only=options["only"])
+        tally, digest = ExportTally(project), hashlib.sha256()
         wanted = export_format(options["format"])
-        pieces = export_pieces(project, wanted, only=only, watch=tally.add)
+        pieces = export_pieces(project, wanted, filters=filters, watch=tally.add)
 
         def digested() -> Iterator[bytes]:
             for piece in pieces:
@@ -44,14 +51,13 @@ class Command(LabelhubCommand):
                 yield piece
 
         size = write_atomically(target, digested())
-        counts = export_counts(project)
-        items = counts["gold"] if only else counts["items"]
+        items = exported_items(project, filters).count()
         self.say(f"{items:,} items written to {target}.")
         summary = {"items": items, "format": wanted.name, "output": str(target), "bytes": size}
         if not options["manifest"]:
             return summary
         file = {"name": target.name, "bytes": size, "sha256": digest.hexdigest()}
-        manifest = build_manifest(tally, format_name=wanted.name, filters={"only": only}, file=file)
+        manifest = build_manifest(tally, format_name=wanted.name, filters=filters, file=file)
         beside = target.with_name(f"{target.name}.manifest.json")
         write_atomically(beside, [json.dumps(manifest, ensure_ascii=False, indent=2).encode()])
         self.say(f"The manifest: {beside}.")

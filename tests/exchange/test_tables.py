@@ -1,0 +1,175 @@
+"""The two tables for people: CSV with one row per item, and with one row per annotation."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from django.core.management import call_command
+
+from apps.accounts.roles import ReviewerKind
+from apps.exchange.readers import UnreadableFile
+from apps.labels.models import Gold, Label
+from apps.labels.services import record_label
+from apps.projects.models import Item, Project
+from tests.exchange.helpers import exported, imported, lines, written
+from tests.factories.labels import draft, machine, person
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "researchers.md"
+ASPECTS = {"task": "multi", "labels": ["food", "room, view"]}
+SCALE = {"task": "ordinal", "labels": [{"name": "low", "point": -1}, {"name": "high", "point": 1}]}
+
+
+def table(project: Project, name: str, only: str = "") -> list[dict[str, str]]:
+    return list(csv.DictReader(exported(project, name, only=only).decode().splitlines()))
+
+
+def cells(row: dict[str, str], *names: str) -> list[str]:
+    return [row[name] for name in names]
+
+
+def aspects() -> Project:
+    """A decided item with three opinions of people, an empty set and an unsure one; a bare item."""
+    project = ProjectFactory.create(definition=ASPECTS, overlap=5)
+    rows = [{"id": "=1+1", "text": "one", "gold": [], "stars": 4}, {"id": "b", "text": "two"}]
+    imported(project, lines(*rows))
+    item = Item.objects.filter(project=project).order_by("pk")[0]
+    record_label(draft(item, machine(project), ["food", "room, view"]))
+    record_label(draft(item, person(project), ["food"]))
+    record_label(draft(item, person(project), []))
+    record_label(draft(item, person(project), ["food"]))
+    record_label(draft(item, person(project), None, abstained=True))
+    return project
+
+
+def scale() -> Project:
+    """An item with the lowest point by a person, and gold."""
+    project = ProjectFactory.create(definition=SCALE)
+    imported(project, lines({"id": "1", "text": "a", "gold": -1}))
+    record_label(draft(Item.objects.get(project=project), person(project), -1))
+    return project
+
+
+def test_a_set_is_a_column_of_true_and_false_per_label() -> None:
+    one, two = table(aspects(), "csv")
+    assert list(one) == [
+        "id", "text", "gold_food", "gold_room, view",
+        "llm_food", "llm_room, view", "labels_llm", "unsure_llm",
+        "crowd_food", "crowd_room, view", "labels_crowd", "unsure_crowd",
+        "meta_stars", "labelhub",
+    ]  # fmt: skip
+    assert cells(one, "id", "gold_food", "gold_room, view") == ["'=1+1", "false", "false"]
+    assert cells(one, "llm_food", "llm_room, view", "labels_llm") == ["true", "true", "1"]
+    assert cells(one, "crowd_food", "crowd_room, view") == ["true", "false"]
+    assert cells(one, "labels_crowd", "unsure_crowd", "meta_stars") == ["3", "1", "4"]
+    assert cells(two, "gold_food", "llm_food", "labels_crowd") == ["", "", "0"]
+
+
+def test_a_tie_within_a_kind_is_no_answer() -> None:
+    project = ProjectFactory.create(overlap=5)
+    imported(project, lines({"id": "1", "text": "a"}))
+    item = Item.objects.get(project=project)
+    record_label(draft(item, person(project), "good"))
+    record_label(draft(item, person(project), "bad"))
+    (row,) = table(project, "csv")
+    assert cells(row, "crowd", "labels_crowd") == ["", "2"]
+    record_label(draft(item, person(project), "bad"))
+    assert table(project, "csv")[0]["crowd"] == "bad"
+
+
+def test_in_the_long_form_bars_separate_labels_and_an_empty_set_is_not_unsure() -> None:
+    rows = table(aspects(), "csv_long")
+    assert [cells(row, "annotator_type", "label", "unsure") for row in rows] == [
+        ["llm", "food|room, view", "false"],
+        ["crowd", "food", "false"],
+        ["crowd", "", "false"],
+        ["crowd", "food", "false"],
+        ["crowd", "", "true"],
+    ]
+    assert {(row["item_id"], row["gold"], row["has_gold"]) for row in rows} == {
+        ("'=1+1", "", "true")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "wanted"),
+    [
+        ("csv", ["gold", "gold_name", "crowd", "crowd_name"], ["-1", "low", "-1", "low"]),
+        ("csv_long", ["label", "label_name", "gold", "gold_name"], ["-1", "low", "-1", "low"]),
+    ],
+)
+def test_a_scale_point_has_its_number_and_its_name(
+    name: str, columns: list[str], wanted: list[str]
+) -> None:
+    (row,) = table(scale(), name)
+    assert cells(row, *columns) == wanted
+
+
+@pytest.mark.parametrize("name", ["csv", "csv_long"])
+@pytest.mark.parametrize("only", ["", "gold"])
+def test_no_cell_is_json_and_none_is_a_formula(name: str, only: str) -> None:
+    project = aspects()
+    context = [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi"}]
+    meta = {"tags": ["a"], "nested": {"b": 1}, "flag": True, "note": "@x"}
+    imported(project, lines({"id": "c", "text": "-3", "context": context, "meta": meta}))
+    for row in table(project, name, only):
+        assert not [cell for cell in row.values() if cell.startswith(("[", "{", "=", "+", "@"))]
+
+
+def test_a_conversation_is_a_text_with_a_turn_per_line() -> None:
+    project = ProjectFactory.create()
+    context = [{"role": "user", "text": "Hello"}, {"role": "assistant", "text": "Hi"}]
+    imported(project, lines({"id": "c", "text": "a", "context": context}))
+    (row,) = csv.DictReader(exported(project, "csv").decode().splitlines(keepends=True))
+    assert row["context"] == "user: Hello\nassistant: Hi"
+
+
+def test_the_table_of_items_is_no_import(tmp_path: Path) -> None:
+    """Its answers would become metadata, which reviewers see."""
+    batch = imported(ProjectFactory.create(), exported(aspects(), "csv"), "x.csv")
+    assert (batch.status, "JSON Lines" in batch.message) == ("failed", True)
+    path = written(tmp_path, exported(aspects(), "csv"), "x.csv")
+    with pytest.raises(Exception, match="JSON Lines") as raised:
+        call_command("import_labels", ProjectFactory.create().slug, str(path))
+    assert isinstance(raised.value.__cause__, UnreadableFile)
+
+
+def test_the_long_form_of_sets_and_roles_comes_in_again(tmp_path: Path) -> None:
+    project, other = aspects(), ProjectFactory.create(definition=ASPECTS)
+    rows = [{"id": "=1+1", "text": "one"}, {"id": "b", "text": "two"}]
+    imported(other, lines(*rows))
+    expert = person(project, kind=ReviewerKind.EXPERT)
+    item = Item.objects.filter(project=project).order_by("pk")[1]
+    record_label(draft(item, expert, ["food"], role="adjudication"))
+    path = written(tmp_path, exported(project, "csv_long"), "labels.csv")
+    call_command("import_labels", other.slug, str(path))
+
+    def labels_of(of: Project) -> list[Any]:
+        rows = Label.objects.filter(item__project=of).order_by("created_at", "pk")
+        return [(row.annotator.name, row.value, row.abstained, row.role) for row in rows]
+
+    assert labels_of(other) == labels_of(project)
+    assert Gold.objects.get(item__project=other).value == []
+
+
+def test_the_pandas_lines_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = GUIDE.read_text().partition("### Tables for people")[2].partition("\n### ")[0]
+    code, *_ = re.findall(r"```python\n(.*?)```", part, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    project = aspects()
+    for name, file in (("csv", "items.csv"), ("csv_long", "annotations.csv"),
+                       ("parquet", "project.parquet")):  # fmt: skip
+        written(tmp_path, exported(project, name), file)
+    found: dict[str, Any] = {"pd": pd}
+    exec(code, found)  # noqa: S102 - the guide's own lines
+    assert found["gold"].columns.tolist() == ["gold_food", "gold_room, view"]
+    assert found["sets"]["food"].tolist() == [1, 1, 0, 1]
+    assert found["matrix"].shape == (1, 4)
+    assert found["labels"]["value"].map(list).tolist() == [
+        ["food", "room, view"], ["food"], [], ["food"],
+    ]  # fmt: skip
