@@ -16,7 +16,7 @@ NOT_PAGES = {
     "agreement_annotators", "agreement_figure", "agreement_file", "agreement_over_time",
     "experiment_preview", "experiment_progress", "export_download", "health_live",
     "health_ready", "import_progress", "member_add", "member_change", "member_create",
-    "member_remove", "model_forget", "project_delete", "provider_check",
+    "member_remove", "model_forget", "project_delete", "project_preview", "provider_check",
     "bulk_progress", "bulk_undo", "filter_delete", "filter_first",
     "review_debate", "review_draft", "review_next", "review_postpone", "review_revoke",
     "review_screen", "review_release", "review_renew", "review_skip",
