@@ -91,10 +91,15 @@ class UnknownLabelsForm(forms.Form):
     def __init__(
         self, unknown: Sequence[tuple[str, int]], schema: Schema, *args: Any, **kwargs: Any
     ) -> None:
-        """``unknown``: (value, count)."""
+        """``unknown``: (value, count). Sent choices are for the values that were on the page, even
+        if the labels were changed meanwhile."""
         super().__init__(*args, prefix="unknown", **kwargs)
-        self._unknown = unknown[:MAX_CHOICES]
-        self.left = len(unknown) - len(self._unknown)
+        self._unknown = list(unknown[:MAX_CHOICES])
+        if self.is_bound:
+            counts = dict(unknown)
+            sent = [self.data.get(f"unknown-v{place}") for place in range(MAX_CHOICES)]
+            self._unknown = [(value, counts.get(value, 0)) for value in sent if value]
+        self.left = max(0, len(unknown) - len(self._unknown))
         same = [(f"{self.SAME}{name}", name) for name in schema.names]
         add = [(self.ADD, "Add as a new label")]
         out = (self.LEAVE_OUT, "Leave out")
@@ -116,8 +121,7 @@ class UnknownLabelsForm(forms.Form):
             yield value, count, self[f"v{place}"], self[f"do{place}"]
 
     def choices(self) -> tuple[list[str], dict[str, str]]:
-        """The values to add as labels, and ``label_map`` of the import. They are those that were
-        on the page, even if the labels were changed meanwhile."""
+        """The values to add as labels, and ``label_map`` of the import."""
         new, label_map = [], {}
         for place in range(len(self._unknown)):
             value, choice = self.cleaned_data[f"v{place}"], self.cleaned_data[f"do{place}"]

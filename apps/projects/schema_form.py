@@ -17,6 +17,7 @@ from labelhub.core.schema import (
     SchemaError,
     parse_schema,
 )
+from labelhub.core.schema.tasks.ordinal import whole
 
 EMPTY_ROWS = 2
 DETAILS = ("include", "exclude", "examples_for", "examples_against")
@@ -43,8 +44,13 @@ class LabelForm(forms.Form):
 
     @property
     def has_details(self) -> bool:
-        """Whether a field beyond name and description has a value or an error."""
-        return any(self[name].value() or self[name].errors for name in DETAILS)
+        """Whether a field beyond name and description has a value."""
+        return any(self[name].value() for name in DETAILS)
+
+    @property
+    def details_fail(self) -> bool:
+        """Whether a field beyond name and description has an error."""
+        return any(self[name].errors for name in DETAILS)
 
     def to_json(self) -> dict[str, Any]:
         """The label as ``parse_schema`` reads it."""
@@ -99,6 +105,8 @@ class SchemaForm:
         labels = labels if data is None else []
         whole = {"question": shown.question} if shown else None
         self.rows = LabelRows(data, initial=labels, prefix="label")
+        if proposed:
+            self.rows.extra = 0
         self.whole = WholeForm(data, initial=whole, prefix="schema")
         self.shown, self._proposed = shown, proposed
         self.schema: Schema | None = None
@@ -150,7 +158,7 @@ def _as_row(label: LabelDef) -> dict[str, Any]:
     """The initial values of a row; an example takes one line, however it was written."""
     return {
         "name": label.name,
-        "point": label.point,
+        "point": None if label.point is None else whole(label.point),
         "description": label.description,
         "include": label.include,
         "exclude": label.exclude,

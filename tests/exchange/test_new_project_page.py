@@ -91,8 +91,8 @@ def test_a_file_becomes_a_project_with_items_in_one_step(maker: Client) -> None:
 
 def test_renamed_labels_keep_their_rows_and_removed_ones_lose_them(maker: Client) -> None:
     page = drop(maker, REVIEWS)
-    maker.post(URL, filled(page, **{"label-0-name": "Poor", "label-1-DELETE": "on",
-                                    "label-2-name": "Great"}))  # fmt: skip
+    changed = {"label-0-name": "Poor", "label-1-DELETE": "on", "label-2-name": "Great"}
+    maker.post(URL, filled(page, **changed) | {"label-TOTAL_FORMS": "3"})
 
     run_import(ImportBatch.objects.get().pk)
 

@@ -174,6 +174,8 @@ def _filled_forms(
         for label in proposal.labels
     ]
     labels = SchemaForm(shown=starter.schema) if starter else SchemaForm(proposed=rows)
+    if starter:
+        labels.rows.extra = 0
     columns = ColumnsForm(source.head, prefix=COLUMNS) if source.head else None
     return NewProjectForm(initial=initial), labels, columns
 
