@@ -71,7 +71,10 @@ def made_on_the_page(client: Client) -> Project:
         "label-INITIAL_FORMS": "0",
     }
     client.force_login(UserFactory.create())
-    assert "A number with its unit." in client.get(reverse("project_create")).content.decode()
+    assert (
+        "A number with its unit."
+        in client.get(reverse("project_create"), {"start": "labels"}).content.decode()
+    )
     assert client.post(reverse("project_create"), sent).status_code == 302
     project = Project.objects.get()
     assert current_schema(project).definition["task"] == "weight"

@@ -24,7 +24,7 @@ ALIASES: dict[str, Names] = {
 #: The fields in the content of another tool's task. Its labels and decisions are elsewhere.
 CONTENT = ("id", "text", "context", "question", "options", "meta")
 #: Fields a person may choose a column for; the others are found by name.
-CHOOSABLE = ("id", "text", "question", "gold", "answer")
+CHOOSABLE = ("id", "text", "context", "question", "gold", "answer")
 #: Columns of our own exports that are not metadata.
 IGNORED = ("labelhub",)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +13,7 @@ from django.utils.timezone import is_naive, make_aware
 
 from apps.exchange.readers.base import RowFault
 from apps.exchange.values import (
+    LabelLeftOut,
     as_list,
     as_object,
     is_number,
@@ -130,10 +132,12 @@ def read_labels(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[Label
     """
     given = [as_object(label, f"labels[{index}]") for index, label in enumerate(raw or ())]
     past = {label["supersedes"] for label in given if isinstance(label.get("supersedes"), str)}
-    return tuple(
-        read_label(label, schema, options, f"labels[{index}]", past=str(label.get("uid")) in past)
-        for index, label in enumerate(given)
-    )
+    read = []
+    for index, label in enumerate(given):
+        with suppress(LabelLeftOut):
+            superseded = str(label.get("uid")) in past
+            read.append(read_label(label, schema, options, f"labels[{index}]", past=superseded))
+    return tuple(read)
 
 
 def read_label(

@@ -17,7 +17,14 @@ from apps.exchange.label_rows import (
 )
 from apps.exchange.readers.base import RawRow, RowFault, isolate_row
 from apps.exchange.shapes import Translated, translate
-from apps.exchange.values import as_object, is_number, json_cell, label_value
+from apps.exchange.values import (
+    LabelLeftOut,
+    UnknownLabels,
+    as_object,
+    is_number,
+    json_cell,
+    label_value,
+)
 from labelhub.core.schema import Schema, Value
 
 MAX_ID = 200
@@ -33,6 +40,8 @@ class RowError:
     row: int
     field: str
     message: str
+    #: The names that are no labels, if these are the reason.
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +70,8 @@ def read_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow | RowEr
     try:
         with isolate_row(raw.number):
             return _item_row(raw, columns, schema)
+    except UnknownLabels as fault:
+        return RowError(raw.number, fault.field, fault.message, fault.names)
     except RowFault as fault:
         return RowError(raw.number, fault.field, fault.message)
 
@@ -86,7 +97,12 @@ def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
         meta |= own if isinstance(own, dict) else {"meta": own}
     content = _dumps([text, context, question, options])
     labels, gold = _annotations_and_gold(given, fields)
-    history = read_gold_history(given.get("gold_history"), schema, options)
+    where = fields.get("gold", "gold")
+    try:
+        gold_value = label_value(schema, gold, options, where=where)
+        history = read_gold_history(given.get("gold_history"), schema, options)
+    except LabelLeftOut:
+        gold_value, history = None, ()
     return ItemRow(
         number=raw.number,
         external_id=external_id(given.get("id"), fields.get("id", "id")) or _digest(content),
@@ -96,7 +112,7 @@ def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
         options=options,
         meta=meta,
         content_hash=_digest(content + _dumps(meta)) if meta else _digest(content),
-        gold=label_value(schema, gold, options, where=fields.get("gold", "gold")),
+        gold=gold_value,
         labels=read_labels(labels, schema, options),
         gold_history=history,
         remarks=remarks,

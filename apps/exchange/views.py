@@ -1,13 +1,13 @@
 """Pages of imports (upload, columns, progress, result) and of the export."""
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
@@ -18,14 +18,14 @@ from django.views.decorators.http import require_GET, require_http_methods
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
+from apps.common.forms import show_refusal
 from apps.exchange import readers
 from apps.exchange.downloads import check_download, download_refusal, export_response
 from apps.exchange.exporters import FORMATS, export_filters
-from apps.exchange.readers import accepted
+from apps.exchange.forms import ColumnsForm, UnknownLabelsForm, UploadForm
 from apps.exchange.saved.services import save_export
 from apps.exchange.saved.views import saved_context
 from apps.exchange.selectors import (
-    Preview,
     export_counts,
     faults_of,
     import_of,
@@ -34,6 +34,7 @@ from apps.exchange.selectors import (
     remarks_of,
 )
 from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
+from apps.llm.selectors import list_models
 from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project, role_in
@@ -41,61 +42,8 @@ from apps.reviews.models import SavedFilter
 from apps.reviews.queue.forms import read_id
 from labelhub.core.errors import InvalidInput, LabelhubError, Unavailable
 
-NONE = ""
-WORDS = {
-    "text": ("Text", "The text to label."),
-    "id": ("Id", "Identifies an item when a file is imported again; made from the text if absent."),
-    "question": ("Question", "The question of this item."),
-    "gold": ("Gold", "The decided value, where there is one."),
-    "answer": ("Answer", "The question in this file that is the project's."),
-}
-
-
-class UploadForm(forms.Form):
-    """One file."""
-
-    file = forms.FileField(
-        label="File",
-        widget=forms.ClearableFileInput(attrs={"accept": accepted()}),
-        error_messages={"empty": "The file is empty."},
-        max_length=500,
-    )
-
-
-class ColumnsForm(forms.Form):
-    """Field → column of an uploaded file."""
-
-    strict = forms.BooleanField(
-        label="Import nothing if any row has a fault",
-        required=False,
-        help_text="Otherwise the good rows are imported and the others are listed.",
-    )
-
-    def __init__(self, preview: Preview, *args: Any, **kwargs: Any) -> None:
-        """``preview`` has the columns of the file and a guess of their fields."""
-        super().__init__(*args, **kwargs)
-        for name, (label, help_text) in WORDS.items():
-            offered = preview.questions if name == "answer" else preview.choices
-            if name == "answer" and not offered:
-                continue
-            required = name in ("text", "answer")
-            none = (NONE, "Choose a column" if required else "None")
-            self.fields[name] = forms.ChoiceField(
-                label=label,
-                help_text=help_text,
-                required=required,
-                choices=[none, *((column, column) for column in offered)],
-                initial=preview.guess.get(name, NONE),
-            )
-        self.order_fields([*WORDS, "strict"])
-
-    def columns(self) -> dict[str, str]:
-        """The choice; a field without a column is left out of the import."""
-        return {name: self.cleaned_data[name] for name in WORDS if name in self.fields}
-
-
 MOVING = (ImportBatch.Status.QUEUED, ImportBatch.Status.RUNNING)
-SHOWN_FAULTS = 200
+SHOWN_FAULTS = 50
 STOP_POLLING = 286  # of htmx
 
 PYTHON_EXAMPLE = """\
@@ -164,19 +112,40 @@ def import_detail(request: SignedInRequest, slug: str, batch_id: int) -> HttpRes
         return _choose_columns(request, batch, context)
     if batch.status in MOVING:
         return render(request, "exchange/import_progress.html", context | _progress(request, batch))
-    return render(request, "exchange/import_result.html", context | _result(batch))
+    return render(request, "exchange/import_result.html", context | _result(batch, project))
 
 
 def _choose_columns(
     request: SignedInRequest, batch: ImportBatch, context: dict[str, Any]
 ) -> HttpResponse:
-    preview = preview_batch(batch)
-    form = ColumnsForm(preview, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        queue_import(batch, columns=form.columns(), strict=form.cleaned_data["strict"])
-        return redirect("import_detail", context["project"].slug, batch.pk)
-    context |= {"preview": preview, "form": form}
-    status = 422 if form.errors else 200
+    """The columns, and the values that are no labels; ``again``: read with other columns."""
+    project, data = context["project"], request.POST or None
+    head = preview_batch(batch)
+    form = ColumnsForm(head, data)
+    if (sent := form.sent_columns()) is not None:
+        head = preview_batch(batch, sent)
+    again = "again" in request.POST
+    schema = current_schema(project).parsed
+    # Another choice of columns has other values, so that the choices for the old ones are void.
+    unknown = UnknownLabelsForm(head.unknown, schema, None if again else data)
+    if data and not again and form.is_valid() and unknown.is_valid():
+        new_labels, label_map = unknown.choices()
+        policy = ImportBatch.UnknownLabels
+        try:
+            queue_import(
+                batch,
+                columns=form.columns(),
+                strict=form.cleaned_data["strict"],
+                unknown_labels=policy.IGNORE if unknown.cleaned_data["others"] else policy.REFUSE,
+                label_map=label_map,
+                new_labels=new_labels,
+            )
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            return redirect("import_detail", project.slug, batch.pk)
+    context |= {"head": head, "form": form, "unknown": unknown, "schema": schema}
+    status = 422 if data and not again else 200
     return render(request, "exchange/import_columns.html", context, status=status)
 
 
@@ -208,15 +177,21 @@ def _number(request: SignedInRequest, name: str, default: float) -> float:
         return default
 
 
-def _result(batch: ImportBatch) -> dict[str, Any]:
+def _result(batch: ImportBatch, project: Project) -> dict[str, Any]:
     errors, conflicts = faults_of(batch.errors)
+    if batch.unknown:
+        errors = errors[1:]  # their summary, which the page shows as a list
+    # A model that is set up and was not used yet saves people work.
+    waits = not project.runs.exists() and not all(model.offline for model in list_models())
     return {
         "failed": batch.status == ImportBatch.Status.FAILED,
         "remarks": remarks_of(batch.errors),
+        "unknown": sorted(batch.unknown.get("values", {}).items(), key=lambda pair: -pair[1]),
         "tables": [
-            ("Rows with faults", errors[:SHOWN_FAULTS], batch.failed),
-            ("Rows in conflict", conflicts[:SHOWN_FAULTS], batch.conflicts),
+            ("Rows with faults", group_faults(errors), batch.failed),
+            ("Rows in conflict", group_faults(conflicts), batch.conflicts),
         ],
+        "next": "run" if waits else "review",
     }
 
 
@@ -270,6 +245,26 @@ class ExportForm(forms.Form):
         return export_filters(
             project, only=_only(self.cleaned_data), filter_id=int(chosen) if chosen else None
         )
+
+
+def group_faults(faults: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The faults by kind, the most frequent first: those of a kind differ only in quoted values,
+    numbers and places."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for fault in faults:
+        field = re.sub(r"\[\d+\]", "", fault["field"])
+        words = re.sub(r"'[^']*'|\d[\d,.]*", "…", fault["message"])
+        groups.setdefault((field, words), []).append(fault)
+    kinds = sorted(groups.items(), key=lambda pair: -len(pair[1]))
+    return [
+        {
+            "field": field,
+            "message": found[0]["message"],
+            "rows": found[:SHOWN_FAULTS],
+            "count": len(found),
+        }
+        for (field, _), found in kinds
+    ]
 
 
 @login_required

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.forms.boundfield import BoundWidget
-from django.utils.text import slugify
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
+from apps.projects.selectors import free_slug
 from labelhub.core.schema import (
     TASKS,
     LabelType,
@@ -48,8 +48,16 @@ class ProjectForm(forms.Form):
         label="Annotators per item",
         min_value=1,
         max_value=20,
-        initial=1,
-        help_text="How many people label each text. Agreement needs at least two.",
+        initial=2,
+        help_text="Overlap: how many people label each text. Agreement needs at least two.",
+    )
+    blind_percent = forms.IntegerField(
+        label="Share without suggestion, in %",
+        required=False,
+        min_value=0,
+        max_value=100,
+        initial=10,
+        help_text="Shows whether people merely accept what a model suggests.",
     )
     guideline = forms.CharField(
         required=False,
@@ -61,7 +69,7 @@ class ProjectForm(forms.Form):
         """Make the short name from the name if it is empty."""
         cleaned: dict[str, Any] = super().clean() or {}
         if not cleaned.get("slug") and cleaned.get("name"):
-            cleaned["slug"] = slugify(cleaned["name"])[:60].strip("-_")
+            cleaned["slug"] = free_slug(cleaned["name"])
             if not cleaned["slug"]:
                 self.add_error("slug", "Give a short name of Latin letters, digits and hyphens.")
         return cleaned

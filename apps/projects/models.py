@@ -123,6 +123,12 @@ class Project(models.Model):
     qualify_accuracy = models.FloatField(
         default=0.8, validators=_SHARE, help_text="How many of those must be right."
     )
+    creation_key = models.UUIDField(
+        null=True,
+        unique=True,
+        editable=False,
+        help_text="Of the form that created it: sent twice, it creates one project.",
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -326,6 +332,13 @@ class ImportBatch(models.Model):
         DONE = "done", "Done"
         FAILED = "failed", "Failed"
 
+    class UnknownLabels(models.TextChoices):
+        """Of names in a file that are no labels and for which nothing was decided."""
+
+        REFUSE = "refuse", "Refuse their rows"
+        ADD = "add", "Add them as new labels"
+        IGNORE = "ignore", "Leave them out"
+
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
     file_name = models.CharField(max_length=255)
     stored_path = models.CharField(
@@ -336,6 +349,19 @@ class ImportBatch(models.Model):
         default=dict, blank=True, help_text="Field → column, as chosen in the preview."
     )
     strict = models.BooleanField(default=False)
+    unknown_labels = models.CharField(
+        max_length=10, choices=UnknownLabels.choices, default=UnknownLabels.REFUSE
+    )
+    label_map = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='Name in the file → label of the project, or "" to leave it out.',
+    )
+    unknown = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Refused names that are no labels: rows, first row, field, name → count.",
+    )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.UPLOADED)
     message = models.TextField(blank=True)
     bytes_total = models.PositiveBigIntegerField(default=0)

@@ -3,7 +3,7 @@
 It works without JavaScript; ``static/js/schema_editor.js`` adds, removes and moves rows.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -17,6 +17,7 @@ from labelhub.core.schema import (
     SchemaError,
     parse_schema,
 )
+from labelhub.core.schema.tasks.ordinal import whole
 
 EMPTY_ROWS = 2
 DETAILS = ("include", "exclude", "examples_for", "examples_against")
@@ -29,6 +30,8 @@ def _lines(hint: str) -> forms.CharField:
 class LabelForm(forms.Form):
     """One label. An untouched row of the formset is no label and needs no name."""
 
+    #: Its spelling in the file that it was proposed from.
+    source = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(max_length=100, error_messages={"required": "Give the label a name."})
     point = forms.FloatField(required=False, label="Scale point")
     description = forms.CharField(
@@ -41,8 +44,13 @@ class LabelForm(forms.Form):
 
     @property
     def has_details(self) -> bool:
-        """Whether a field beyond name and description has a value or an error."""
-        return any(self[name].value() or self[name].errors for name in DETAILS)
+        """Whether a field beyond name and description has a value."""
+        return any(self[name].value() for name in DETAILS)
+
+    @property
+    def details_fail(self) -> bool:
+        """Whether a field beyond name and description has an error."""
+        return any(self[name].errors for name in DETAILS)
 
     def to_json(self) -> dict[str, Any]:
         """The label as ``parse_schema`` reads it."""
@@ -85,12 +93,22 @@ class WholeForm(forms.Form):
 class SchemaForm:
     """The rows and :class:`WholeForm` together; :meth:`is_valid` sets ``schema``."""
 
-    def __init__(self, data: Mapping[str, Any] | None = None, shown: Schema | None = None) -> None:
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        shown: Schema | None = None,
+        proposed: Sequence[dict[str, Any]] = (),
+    ) -> None:
+        """``proposed``: initial values of rows, if no schema is shown."""
         # A formset ignores rows that equal their initial values, so posted rows have none.
-        labels = [_as_row(label) for label in shown.labels] if shown and data is None else []
+        labels = [_as_row(label) for label in shown.labels] if shown else list(proposed)
+        labels = labels if data is None else []
         whole = {"question": shown.question} if shown else None
         self.rows = LabelRows(data, initial=labels, prefix="label")
+        if proposed:
+            self.rows.extra = 0
         self.whole = WholeForm(data, initial=whole, prefix="schema")
+        self.shown, self._proposed = shown, proposed
         self.schema: Schema | None = None
         #: For the page's script: types for which nobody enters labels, and those with points.
         self.unlabelled = " ".join(name for name, task in TASKS.items() if not task.takes_labels)
@@ -107,6 +125,24 @@ class SchemaForm:
             self.whole.add_error(None, error.message)
         return self.schema is not None
 
+    def proposed_schema(self, task: str) -> Schema | None:
+        """The schema of the proposed rows; None if they make none."""
+        rows = [{"name": row["name"], "point": row["point"]} for row in self._proposed]
+        try:
+            return parse_schema({"task": task, "labels": rows})
+        except SchemaError:
+            return None
+
+    def label_map(self) -> dict[str, str]:
+        """Spelling in the file → name of the label, where they differ; "" for a removed row."""
+        found = {}
+        for row in self.rows.forms:
+            data = row.cleaned_data
+            name = "" if data.get("DELETE") else data.get("name", "")
+            if data.get("source") and data["source"] != name:
+                found[data["source"]] = name
+        return found
+
     def _to_json(self, task: str) -> dict[str, Any]:
         kept = [row for row in self.rows.ordered_forms if row.cleaned_data.get("name")]
         labels: list[Any] = [row.to_json() for row in kept]
@@ -122,7 +158,7 @@ def _as_row(label: LabelDef) -> dict[str, Any]:
     """The initial values of a row; an example takes one line, however it was written."""
     return {
         "name": label.name,
-        "point": label.point,
+        "point": None if label.point is None else whole(label.point),
         "description": label.description,
         "include": label.include,
         "exclude": label.exclude,

@@ -1,7 +1,10 @@
 """Look up projects and memberships."""
 
+from itertools import chain, count
+
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import OuterRef, Prefetch, QuerySet, Subquery
+from django.utils.text import slugify
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
@@ -49,6 +52,14 @@ def find_project(slug: str) -> Project:
     if project is None:
         raise NotFound(f"There is no project '{slug}'.")
     return project
+
+
+def free_slug(name: str) -> str:
+    """A short name from ``name`` that no project has; empty without Latin letters or digits."""
+    plain = slugify(name)[:56].strip("-_")
+    taken = set(Project.objects.filter(slug__startswith=plain).values_list("slug", flat=True))
+    tries = chain([plain], (f"{plain}-{number}" for number in count(2)))
+    return next(slug for slug in tries if slug not in taken)
 
 
 def role_in(user: User | AnonymousUser, project: Project) -> Role | None:

@@ -1,6 +1,7 @@
 """Create and change projects, their schema, guideline and members."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +13,8 @@ from apps.projects.models import Guideline, LabelSchema, Membership, Project, Sc
 from apps.projects.selectors import current_guideline, current_schema, is_last_manager
 from apps.projects.signals import reviewer_left
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.schema import Schema
+from labelhub.core.schema import Schema, fold, parse_schema
+from labelhub.core.schema.definition import number
 
 logger = logging.getLogger(__name__)
 
@@ -87,6 +89,25 @@ def set_schema(*, project: Project, schema: Schema, actor: User | None) -> Label
     if project.items.exists():
         _require_additive(current.parsed, schema)
     return _add_schema(project, schema, actor)
+
+
+@transaction.atomic
+def add_labels(*, project: Project, names: Sequence[str], actor: User | None) -> Schema:
+    """The schema with these names as labels; those that it has are not added twice.
+
+    Raises:
+        InvalidInput: a name cannot be a label, or there would be too many.
+        Conflict: another schema change is running.
+    """
+    _lock(project)
+    schema = current_schema(project).parsed
+    new = {fold(name): name for name in names if not schema.task.knows(schema, name)}
+    labels = [label.to_json() for label in schema.labels]
+    labels += [{"name": name, "point": number(name)} for name in new.values()]
+    if not schema.task.ordered:
+        labels = [{**label, "point": None} for label in labels]
+    wanted = parse_schema(schema.to_json() | {"labels": labels})
+    return set_schema(project=project, schema=wanted, actor=actor).parsed
 
 
 def refuse_while_changing(project: Project) -> None:

@@ -1,10 +1,8 @@
 from django.urls import path
 
-from apps.projects.views import create, people, schema, settings
+from apps.projects.views import people, schema, settings
 
 urlpatterns = [
-    path("projects/new/", create.project_create, name="project_create"),
-    path("projects/new/from/", create.project_from_config, name="project_from_config"),
     path("p/<slug:slug>/labels/", schema.project_schema, name="project_schema"),
     path("p/<slug:slug>/guideline/", schema.project_guideline, name="project_guideline"),
     path("p/<slug:slug>/people/", people.project_people, name="project_people"),

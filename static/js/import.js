@@ -1,5 +1,7 @@
-// Selects a file that is dropped on the form. The form also works without this script.
+// Sends a dropped or chosen file, and reads a file again when its columns are chosen anew. The forms
+// also work without this script.
 const UNITS = ["bytes", "KB", "MB", "GB"];
+const FOCUS = "labelhub-column";
 
 function words(file) {
   let size = file.size;
@@ -12,25 +14,41 @@ function words(file) {
 }
 
 function watchDrops(form) {
-  const zone = form.querySelector("[data-drop-zone]");
   const input = form.querySelector('input[type="file"]');
   const name = form.querySelector("[data-drop-name]");
-  const show = () => {
-    if (input.files.length) name.textContent = words(input.files[0]);
+  const button = form.querySelector("[data-drop-button]");
+  button.hidden = true;
+  const send = () => {
+    if (!input.files.length) return;
+    name.textContent = words(input.files[0]);
+    form.requestSubmit();
   };
-  input.addEventListener("change", show);
-  zone.addEventListener("dragover", (event) => {
+  input.addEventListener("change", send);
+  form.addEventListener("dragover", (event) => {
     event.preventDefault();
-    zone.dataset.over = "yes";
+    form.dataset.over = "yes";
   });
-  zone.addEventListener("dragleave", () => delete zone.dataset.over);
-  zone.addEventListener("drop", (event) => {
+  form.addEventListener("dragleave", () => delete form.dataset.over);
+  form.addEventListener("drop", (event) => {
     event.preventDefault();
-    delete zone.dataset.over;
+    delete form.dataset.over;
     if (!event.dataTransfer.files.length) return;
     input.files = event.dataTransfer.files;
-    show();
+    send();
   });
 }
 
-for (const form of document.querySelectorAll("form[data-drop]")) watchDrops(form);
+function watchColumns(columns) {
+  const again = columns.querySelector("[data-again]");
+  again.hidden = true;
+  columns.addEventListener("change", (event) => {
+    sessionStorage.setItem(FOCUS, event.target.id);
+    again.form.requestSubmit(again);
+  });
+  const last = sessionStorage.getItem(FOCUS);
+  sessionStorage.removeItem(FOCUS);
+  if (last) document.getElementById(last)?.focus();
+}
+
+document.querySelectorAll("form[data-drop]").forEach(watchDrops);
+document.querySelectorAll("[data-columns]").forEach(watchColumns);

@@ -80,7 +80,9 @@ function addRow(editor, rows) {
 function removeRow(editor, rows, row) {
   const all = liveRows(rows);
   const next = all[all.indexOf(row) + 1] ?? all[all.indexOf(row) - 1];
-  row.querySelector('[name$="-DELETE"]').checked = true;
+  const gone = row.querySelector('[name$="-DELETE"]');
+  gone.checked = true;
+  gone.dispatchEvent(new Event("change", { bubbles: true }));
   row.hidden = true;
   say(editor, `Removed ${nameOf(row)}.`);
   (next?.querySelector(':is(details[name] > summary, [name$="-name"])') ?? editor.querySelector("[data-add]")).focus();

@@ -9,7 +9,7 @@ export function typing(target) {
 }
 
 function usable(element) {
-  return !element.disabled && element.getAttribute("aria-disabled") !== "true" && element.getClientRects().length > 0;
+  return !element.disabled && element.getAttribute("aria-disabled") !== "true" && !element.closest("[inert]") && element.getClientRects().length > 0;
 }
 
 function offered() {

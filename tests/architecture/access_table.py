@@ -64,6 +64,7 @@ PAGES = {
     "api_keys": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "api_key_revoke": row(POST=OWN),
     "project_create": row(GET=SIGNED_IN, POST=SIGNED_IN),
+    "project_preview": row(POST=SIGNED_IN),
     "project_from_config": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "project_overview": READ,
     "project_setup": READ,

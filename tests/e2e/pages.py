@@ -193,7 +193,6 @@ def _uploaded(page: Page, slug: str, folder: Path) -> int:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     page.goto(f"/p/{slug}/import/")
     page.get_by_label("File", exact=True).set_input_files(path)
-    page.get_by_role("button", name="Continue to the columns").click()
     page.wait_for_url(re.compile(r"/import/\d+/"))
     return int(page.url.rstrip("/").rsplit("/", 1)[1])
 

@@ -124,8 +124,9 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Server]:
-    """The demo, a viewer of it and a stranger, served on a free port; ended by its pid.
+def served(folder: Path, *, demo: bool = True) -> Iterator[Server]:
+    """The demo, a viewer of it and a stranger, served on a free port; ended by its pid. Without
+    ``demo``: a server as it is on its first day, with the account ``manager``.
 
     The model ``silent`` is an endpoint that takes a call and never answers: a run on it stays
     under way. Only the commands know it as the first provider; the server's default is offline.
@@ -135,7 +136,14 @@ def served(folder: Path) -> Iterator[Server]:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         seed = {"LABELHUB_LLM_BASE_URL": endpoint, "LABELHUB_LLM_MODEL": "silent"}
         server = Server(f"http://127.0.0.1:{free_port()}", folder, seed)
-        _take_demo(server)
+        if demo:
+            _take_demo(server)
+        else:
+            folder.mkdir(parents=True, exist_ok=True)
+            migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+            subprocess.run(migrate, cwd=ROOT, env=environment(folder), check=True)
+            made = server.manage("create_user", "manager", "--superuser")
+            server.passwords = {made["username"]: made["password"]}
         process = start(server)
         try:
             until(lambda: is_ready(server, process), "the server")

@@ -44,13 +44,15 @@ def test_two_reviewers_and_an_expert(open_as: OpenAs, server: Server, tmp_path: 
 def make_project(page: Page) -> None:
     """Step 1."""
     page.get_by_role("link", name="New project").click()
+    page.get_by_role("link", name="Type the labels yourself").click()
     page.get_by_label("Name", exact=True).first.fill("Two and an expert")
     rows = page.locator("[data-label-row]:visible")
     for index, label in enumerate(LABELS):
         if rows.count() <= index:
             page.get_by_role("button", name="Add a label").click()
         rows.nth(index).get_by_label("Name").fill(label)
-    page.get_by_label("Annotators per item").fill("2")
+    page.get_by_text("Details: guideline").click()
+    expect(page.get_by_label("Annotators per item")).to_have_value("2")
     page.get_by_role("button", name="Create the project").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Two and an expert")
 

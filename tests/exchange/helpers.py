@@ -1,7 +1,7 @@
 """Files and imports for the tests of this folder."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,13 @@ def queued(
     project: Project,
     content: bytes,
     name: str = "rows.jsonl",
-    *,
-    columns: Mapping[str, str] | None = None,
-    strict: bool = False,
+    **choices: Any,
 ) -> ImportBatch:
     """A batch that is ready to run."""
     batch = receive_upload(
         project=project, actor=None, path=store_upload([content]), file_name=name
     )
-    return queue_import(batch, columns=columns, strict=strict)
+    return queue_import(batch, **choices)
 
 
 def imported(project: Project, content: bytes, name: str = "rows.jsonl", **how: Any) -> ImportBatch:

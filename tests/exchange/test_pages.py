@@ -38,7 +38,7 @@ def test_a_file_goes_from_upload_to_outcome(
     client = browser(project)
     answer = upload(client, project, b"key,said,mood\n1,<b>a</b>,good\n2,,bad\n")
     page = client.get(answer.url)
-    assert b"Choose the columns" in page.content
+    assert b"Check the file" in page.content
     assert b"&lt;b&gt;a&lt;/b&gt;" in page.content
     assert b"<b>a</b>" not in page.content
 
@@ -64,7 +64,7 @@ def test_an_upload_waits_while_other_files_are_read(monkeypatch: pytest.MonkeyPa
         answer = upload(client, project, b"text\n" + b"words\n" * 200_000)
         page = client.get(answer.url)
     assert (page.status_code, b"Try again in a moment" in page.content) == (503, True)
-    assert b"Choose the columns" in client.get(answer.url).content
+    assert b"Check the file" in client.get(answer.url).content
 
 
 def test_progress_polls_until_the_end() -> None:

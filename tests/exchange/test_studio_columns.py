@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from apps.exchange.columns import ColumnMap
+from apps.exchange.file_head import FileHead
 from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, read_row
-from apps.exchange.selectors import Preview, preview_batch
+from apps.exchange.selectors import preview_batch
 from apps.exchange.services import receive_upload, store_upload
 from apps.exchange.shapes.label_studio_min import merge_tasks
 from labelhub.core.schema import parse_schema
@@ -40,7 +41,7 @@ def answers_of(*rows: dict[str, Any], schema: Any = FEELINGS, **chosen: str) -> 
     return found.field, found.message
 
 
-def previewed(content: bytes, name: str) -> Preview:
+def previewed(content: bytes, name: str) -> FileHead:
     project = ProjectFactory.create(definition=FEELINGS)
     path = store_upload([content])
     return preview_batch(receive_upload(project=project, actor=None, path=path, file_name=name))

@@ -117,7 +117,7 @@ def test_a_type_with_fixed_labels_asks_for_none(
             return LabelDef("yes"), LabelDef("no")
 
     monkeypatch.setitem(TASKS, "yes_no", YesNo())
-    page = maker.get(URL)
+    page = maker.get(URL, {"start": "labels"})
     assert 'data-unlabelled="text per_item yes_no"' in page.content.decode()
     assert "One name per line; details can follow later." in page.content.decode()
     maker.post(URL, form(task="yes_no"))

@@ -48,6 +48,26 @@ class ImportQuerySerializer(serializers.Serializer[Any]):
         "a control (Label Studio), question (Argilla) or column.",
     )
 
+    unknown_labels = serializers.ChoiceField(
+        choices=ImportBatch.UnknownLabels.choices,
+        default=ImportBatch.UnknownLabels.REFUSE,
+        help_text="What to do with values that are no labels of the project: refuse their rows, "
+        "with one summary in errors and the counts in unknown_values; add them as labels, as one "
+        "new version of the schema; or import the rows without them.",
+    )
+    label_map = serializers.JSONField(
+        binary=True,
+        default=dict,
+        help_text='JSON object: value in the file → the label that it stands for, or "" to leave '
+        "it out.",
+    )
+
+    def validate_label_map(self, given: Any) -> dict[str, str]:
+        """Only texts."""
+        if not isinstance(given, dict) or not all(isinstance(to, str) for to in given.values()):
+            raise serializers.ValidationError("Must be an object of texts.")
+        return given
+
 
 class UploadSerializer(serializers.Serializer[Any]):
     """A file in a form."""
@@ -63,6 +83,13 @@ class FaultSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
+class UnknownValueSerializer(serializers.Serializer[Any]):
+    """A value of a file that is no label, and in how many refused rows it is."""
+
+    value = serializers.CharField()
+    count = serializers.IntegerField()
+
+
 class ImportResultSerializer(serializers.Serializer[Any]):
     """The outcome of an import; the first 1,000 faults are listed, all are counted."""
 
@@ -76,6 +103,9 @@ class ImportResultSerializer(serializers.Serializer[Any]):
     conflicts = serializers.IntegerField()
     failed = serializers.IntegerField()
     labels_created = serializers.IntegerField()
+    unknown_values = UnknownValueSerializer(
+        many=True, help_text="Of refused rows: values that are no labels of the project."
+    )
     errors = FaultSerializer(many=True)  # type: ignore[assignment]  # the contract's name
     conflict_rows = FaultSerializer(many=True)
     remarks = FaultSerializer(many=True, help_text="On the file, at the first row they apply to.")
@@ -145,7 +175,14 @@ class ImportViewSet(ProjectViewSet):
         columns["answer"] = asked["answer"]
         chosen = {name: column for name, column in columns.items() if column}
         small = batch.bytes_total <= AT_ONCE_BYTES
-        batch = queue_import(batch, columns=chosen, strict=asked["strict"], send=not small)
+        batch = queue_import(
+            batch,
+            columns=chosen,
+            strict=asked["strict"],
+            unknown_labels=asked["unknown_labels"],
+            label_map=asked["label_map"],
+            send=not small,
+        )
         if small:
             with suppress(Unavailable):  # a worker can wait for longer
                 return _import_response(run_import(batch.pk, patience=PAGE_WAITS))

@@ -80,7 +80,7 @@ def write_chunk(
     noted = {note["message"] for note in batch.errors} if batch else set()
     for row in rows:
         if isinstance(row, RowError):
-            tally.fail(row.row, row.field, row.message)
+            tally.add_error(row)
             continue
         good.append(row)
         for field_name, message in row.remarks:

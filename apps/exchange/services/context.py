@@ -2,11 +2,15 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID, uuid5
 
 from apps.exchange.label_rows import AnnotatorRef, GoldRow, LabelRow
 from apps.exchange.readers.base import shortened
+from apps.exchange.rows import RowError
+from apps.exchange.values import MAX_UNKNOWN
 from apps.labels.models import Annotator
 from apps.labels.services import NewGold, NewLabel, annotator_for
 from apps.projects.models import LabelSchema, Project
@@ -48,6 +52,17 @@ MAX_NOTES = 1000
 MAX_FIELD, MAX_MESSAGE = 200, 500
 
 
+def merge_unknown(first: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """The sum of two ``ImportBatch.unknown``; beyond MAX_UNKNOWN values only rows are counted."""
+    if not first or not more:
+        return dict(first or more)
+    values = Counter(first["values"])
+    for name, count in more["values"].items():
+        if name in values or len(values) < MAX_UNKNOWN:
+            values[name] += count
+    return {**first, "rows": first["rows"] + more["rows"], "values": dict(values)}
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """Something about one row that a person should see; ``kind`` is ``error``, ``conflict``, or
@@ -74,6 +89,19 @@ class ImportTally:
     failed: int = 0
     labels_created: int = 0
     notes: list[Note] = field(default_factory=list)
+    #: ``ImportBatch.unknown`` of these rows.
+    unknown: dict[str, Any] = field(default_factory=dict)
+
+    def add_error(self, row: RowError) -> None:
+        """Count and note a row that cannot be used. Those with names that are no labels are told in
+        one summary, not one by one."""
+        if not row.unknown:
+            self.fail(row.row, row.field, row.message)
+            return
+        self.failed += 1
+        counts = Counter(row.unknown)
+        found = {"row": row.row, "field": row.field, "rows": 1, "values": dict(counts)}
+        self.unknown = merge_unknown(self.unknown, found)
 
     def fail(self, row: int, field_name: str, message: str) -> None:
         """Count and note a row that cannot be used."""

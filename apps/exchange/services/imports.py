@@ -2,7 +2,7 @@
 
 import math
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict
 from datetime import timedelta
@@ -19,18 +19,37 @@ from apps.common.bulk import refresh_statistics
 from apps.common.jobs import JobRun, Postponed, failure_message, job, start_job, work_on
 from apps.exchange.columns import CHOOSABLE, ColumnMap
 from apps.exchange.readers import format_of, open_rows, refuse_after
+from apps.exchange.readers.base import shortened
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
-from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally, SchemaChanged
+from apps.exchange.services.context import (
+    MAX_FIELD,
+    MAX_NOTES,
+    ImportContext,
+    ImportTally,
+    Note,
+    SchemaChanged,
+    merge_unknown,
+)
 from apps.exchange.shapes import merge_tasks
+from apps.exchange.values import ImportSchema
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item, Project
+from apps.projects.selectors import current_schema
+from apps.projects.services import add_labels
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
+from labelhub.core.schema import MAX_LABELS, Schema
+from labelhub.core.schema.definition import join_names
 
 KIND = "exchange.import"
 FOLDER = "imports"
 MAX_BYTES = 20 * 1024**3
 STALE_AFTER = timedelta(days=1)
+
+
+def stored_name(name: str) -> str:
+    """The path of an upload below the data folder."""
+    return f"{FOLDER}/{name}"
 
 
 def store_upload(pieces: Iterable[bytes]) -> Path:
@@ -39,9 +58,8 @@ def store_upload(pieces: Iterable[bytes]) -> Path:
     Raises:
         InvalidInput: more than MAX_BYTES; the file is removed.
     """
-    folder = settings.DATA_DIR / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    path: Path = folder / uuid.uuid4().hex
+    path: Path = settings.DATA_DIR / stored_name(uuid.uuid4().hex)
+    path.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     try:
         with path.open("wb") as file:
@@ -119,26 +137,49 @@ def queue_import(
     *,
     columns: Mapping[str, str] | None = None,
     strict: bool = False,
+    unknown_labels: str = ImportBatch.UnknownLabels.REFUSE,
+    label_map: Mapping[str, str] | None = None,
+    new_labels: Sequence[str] = (),
     send: bool = True,
 ) -> ImportBatch:
-    """Store the choice of columns and start the import, by a worker or, with ``send=False``, by the
-    caller (:func:`run_import`).
+    """Store the choices and start the import, by a worker or, with ``send=False``, by the caller
+    (:func:`run_import`).
+
+    ``new_labels`` become labels of the project. ``label_map``: name in the file → label that it
+    stands for, or "" to leave it out; ``unknown_labels`` is for all other names that are no labels.
 
     Raises:
-        Conflict: it was started already.
-        InvalidInput: a field that cannot be chosen.
+        Conflict: it was started already, or the labels are being changed.
+        InvalidInput: a field that cannot be chosen, a label that does not exist or cannot be added.
     """
     chosen = dict(columns or {})
     unknown = next((field for field in chosen if field not in CHOOSABLE), None)
     if unknown is not None:
         raise InvalidInput(f"'{unknown}' cannot be chosen; fields are {', '.join(CHOOSABLE)}.")
+    choices = {
+        "columns": chosen,
+        "strict": strict,
+        "unknown_labels": unknown_labels,
+        "label_map": dict(label_map or {}),
+        "status": ImportBatch.Status.QUEUED,
+    }
     waiting = ImportBatch.objects.filter(pk=batch.pk, status=ImportBatch.Status.UPLOADED)
     with transaction.atomic():
-        if not waiting.update(columns=chosen, strict=strict, status=ImportBatch.Status.QUEUED):
+        if new_labels:
+            add_labels(project=batch.project, names=new_labels, actor=batch.created_by)
+        _check_targets(batch.project, choices["label_map"])
+        if not waiting.update(**choices):
             raise Conflict("This import was started already.")
         start_job(KIND, batch.pk, send=send)
     batch.refresh_from_db()
     return batch
+
+
+def _check_targets(project: Project, label_map: Mapping[str, str]) -> None:
+    schema = current_schema(project).parsed
+    for name, label in label_map.items():
+        if label and not schema.task.knows(schema, label):
+            raise InvalidInput.at("label_map", f"'{name}' stands for '{label}', which is no label.")
 
 
 def stored_file(batch: ImportBatch) -> Path:
@@ -166,6 +207,7 @@ class ImportRefused(LabelhubError):
     http_status = 422
 
     def __init__(self, tally: ImportTally) -> None:
+        self.unknown = tally.unknown
         rows = "1 row has a fault" if tally.failed == 1 else f"{tally.failed:,} rows have faults"
         super().__init__(f"Nothing was imported, because the import is strict: {rows}.")
         self.failed, self.errors = tally.failed, [note.to_json() for note in tally.notes]
@@ -187,7 +229,7 @@ def fail_import(batch_id: int, error: Exception) -> None:
     """Record the failure, and the faults that a strict import found."""
     batch = ImportBatch.objects.get(pk=batch_id)
     if isinstance(error, ImportRefused):
-        batch.failed, batch.errors = error.failed, error.errors
+        batch.failed, batch.errors, batch.unknown = error.failed, error.errors, error.unknown
     if isinstance(error, FileNotFoundError):
         batch.message = "The uploaded file is gone; upload it again."
     else:
@@ -210,9 +252,13 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
         return
     unfinished.update(status=ImportBatch.Status.RUNNING)
     context = ImportContext(batch.project)
-    if batch.strict and batch.rows_done == 0:
-        _refuse_faults(run, batch, context, patience)
-    rows = islice(_rows(run, batch, context, patience), batch.rows_done, None)
+    adds = batch.unknown_labels == ImportBatch.UnknownLabels.ADD
+    if (batch.strict or adds) and batch.rows_done == 0:
+        _read_first(run, batch, context, patience)
+        context = ImportContext(batch.project)
+    ignores = batch.unknown_labels == ImportBatch.UnknownLabels.IGNORE
+    schema = ImportSchema.of(context.schema.parsed, batch.label_map, leave_out=ignores)
+    rows = islice(_rows(run, batch, schema, patience), batch.rows_done, None)
     try:
         for chunk in _chunks(rows):
             with run.chunk():
@@ -230,9 +276,9 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
 
 
 def _rows(
-    run: JobRun, batch: ImportBatch, context: ImportContext, patience: float
+    run: JobRun, batch: ImportBatch, schema: Schema, patience: float
 ) -> Iterator["Positioned"]:
-    columns, schema = ColumnMap(batch.columns), context.schema.parsed
+    columns = ColumnMap(batch.columns)
     refuse = refuse_after(patience)
 
     def wait(waited: float) -> None:
@@ -257,21 +303,29 @@ def _chunks(rows: Iterator["Positioned"]) -> Iterator[list["Positioned"]]:
         yield chunk
 
 
-def _refuse_faults(
-    run: JobRun, batch: ImportBatch, context: ImportContext, patience: float
-) -> None:
-    """The first of two passes of a strict import: reads everything, writes nothing.
+def _read_first(run: JobRun, batch: ImportBatch, context: ImportContext, patience: float) -> None:
+    """The first of two passes of an import that is strict or adds labels: writes no items.
 
     Raises:
-        ImportRefused: at least one row has a fault.
+        ImportRefused: it is strict, and at least one row has a fault.
+        LabelhubError: the labels cannot be added.
     """
+    adds = batch.unknown_labels == ImportBatch.UnknownLabels.ADD
+    schema = ImportSchema.of(context.schema.parsed, batch.label_map, leave_out=adds)
     tally = ImportTally()
-    for row, _, _ in _rows(run, batch, context, patience):
+    for row, _, _ in _rows(run, batch, schema, patience):
         if isinstance(row, RowError):
-            tally.fail(row.row, row.field, row.message)
+            tally.add_error(row)
             del tally.notes[MAX_NOTES:]
-    if tally.failed:
+    if batch.strict and tally.failed:
         raise ImportRefused(tally)
+    if adds and schema.unknown:
+        if len(schema.unknown) > MAX_LABELS:
+            raise InvalidInput(
+                f"The file has more than {MAX_LABELS} values that are no labels, so they were not "
+                "added: import it without this column, or map them."
+            )
+        add_labels(project=batch.project, names=list(schema.unknown), actor=batch.created_by)
 
 
 def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positioned"]) -> None:
@@ -279,21 +333,39 @@ def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positi
     Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
     context.check_schema()
     counts = asdict(write_chunk(context, [row for row, _, _ in chunk], batch))
-    notes = counts.pop("notes")
+    notes, unknown = counts.pop("notes"), counts.pop("unknown")
+    batch.unknown = merge_unknown(batch.unknown, unknown)
     batch.errors += notes[: max(0, MAX_NOTES - len(batch.errors))]
     batch.bytes_done, batch.rows_done = chunk[-1][1], batch.rows_done + len(chunk)
     for name, count in counts.items():
         setattr(batch, name, getattr(batch, name) + count)
-    batch.save(update_fields=["errors", "bytes_done", "rows_done", *counts])
+    batch.save(update_fields=["errors", "unknown", "bytes_done", "rows_done", *counts])
 
 
 def _finish(batch: ImportBatch, status: ImportBatch.Status) -> None:
     batch.status, batch.stored_path, batch.finished_at = status, "", timezone.now()
+    if batch.unknown:
+        batch.errors = [_unknown_note(batch).to_json(), *batch.errors[: MAX_NOTES - 1]]
     batch.save(
         update_fields=[
             "status", "stored_path", "finished_at", "message", "bytes_done", "failed", "errors",
+            "unknown",
         ]
     )  # fmt: skip
+
+
+def _unknown_note(batch: ImportBatch) -> Note:
+    """One fault for all rows with names that are no labels."""
+    found, schema = batch.unknown, current_schema(batch.project).parsed
+    counts = sorted(found["values"].items(), key=lambda pair: -pair[1])
+    listed = ", ".join(f"'{name}' ({count:,})" for name, count in counts[:50])
+    more = " …" if len(counts) > 50 else ""
+    rows = "1 row has a value" if found["rows"] == 1 else f"{found['rows']:,} rows have values"
+    message = (
+        f"{rows} not among the labels: {listed}{more}. The labels are: "
+        f"{join_names(schema.names)}. Import the file again and add, map or leave out these values."
+    )
+    return Note(found["row"], shortened(found["field"], MAX_FIELD), message)
 
 
 def _summary(batch: ImportBatch) -> str:

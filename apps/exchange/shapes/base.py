@@ -7,7 +7,7 @@ from uuid import UUID
 
 from apps.exchange.columns import ColumnMap, Question
 from apps.exchange.readers.base import RowFault
-from apps.exchange.values import is_number, label_value
+from apps.exchange.values import ImportSchema, LabelLeftOut, is_number, label_value
 from apps.labels.models import Label
 from labelhub.core.schema import Schema, Value
 from labelhub.core.schema.definition import number
@@ -107,7 +107,10 @@ class ParsedAnnotation:
         Raises:
             RowFault: the project has no such label, or the ends are not in the text.
         """
-        name = self._label_name(label, where)
+        try:
+            name = self._label_name(label, where)
+        except LabelLeftOut:
+            return
         found = locate_quote(self.asked.text, ends, quote, where)
         if found is not None:
             self.spans.append({"label": name, "start": found[0], "end": found[1]})
@@ -118,6 +121,8 @@ class ParsedAnnotation:
 
     def _label_name(self, raw: Any, where: str) -> str:
         schema, name = self.asked.schema, str(raw)
+        if isinstance(schema, ImportSchema) and schema.task.labelled:
+            name = str(schema.settle(name, where))
         known = schema.label(name)
         if known is not None:
             return known.name
@@ -147,7 +152,10 @@ class ParsedAnnotation:
     def to_label(self) -> dict[str, Any]:
         """The parts of a label row that are not empty. Without an answer the label is kept aside:
         other tools let people submit nothing, which is neither "none of these" nor "unsure"."""
-        value = self.value()
+        try:
+            value = self.value()
+        except LabelLeftOut:
+            value = None
         empty = {"withdrawn": True, "role": Label.Role.EMPTY}
         label: dict[str, Any] = empty if value is None else {"value": value}
         provenance = {"spans": self.spans, "comment": "\n".join(self.comment)}

@@ -402,6 +402,21 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
     )
 
 
+def preview_task(project: Project, schema: Schema, item: Item) -> ReviewTask:
+    """The item as a reviewer would see it, before it or its project are stored."""
+    state = ItemState(project=project, item=item)
+    version = LabelSchema(project=project, version=1, definition=schema.to_json())
+    offered = schema.offered(item.options)
+    return ReviewTask(
+        state=state,
+        schema=version,
+        choices=tuple(_choices(schema, state, offered)),
+        slot=Slot(),
+        settings=ReviewSettings(project=project),
+        begun={},
+    )
+
+
 def shuffle_options(options: Sequence[str], user_id: int, item_id: int) -> list[str]:
     """The options in an order that depends only on person and item. With one order for all, people
     would choose the first option too often."""

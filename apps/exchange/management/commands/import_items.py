@@ -27,6 +27,12 @@ class Command(LabelhubCommand):
         parser.add_argument(
             "--answer", default="", help="Question (control) to import from another tool's file."
         )
+        parser.add_argument(
+            "--unknown-labels",
+            choices=ImportBatch.UnknownLabels.values,
+            default=ImportBatch.UnknownLabels.REFUSE,
+            help="What to do with values that are no labels of the project.",
+        )
         parser.add_argument("--strict", action="store_true", help="Import all rows or none.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
@@ -39,9 +45,14 @@ class Command(LabelhubCommand):
             project=project, actor=None, path=path, file_name=options["file"].name
         )
         columns = {field: column for field, column in chosen.items() if column}
-        batch = run_import(
-            queue_import(batch, columns=columns, strict=options["strict"], send=False).pk
+        batch = queue_import(
+            batch,
+            columns=columns,
+            strict=options["strict"],
+            unknown_labels=options["unknown_labels"],
+            send=False,
         )
+        batch = run_import(batch.pk)
         result = result_of(batch)
         _refuse_failure(batch, result)
         self.say(batch.message)

@@ -155,6 +155,10 @@ class LabelType:
             raise not_offered_error(raw, schema.names)
         return found.name
 
+    def knows(self, schema: Schema, name: Any) -> bool:
+        """Whether ``name``, from a file, is a label of the schema."""
+        return isinstance(name, str) and schema.label(name) is not None
+
     def names_in(self, schema: Schema, value: Value) -> list[str]:
         """The names in a canonical value; of a written answer the text itself."""
         return list(value) if isinstance(value, list) else [str(value)]

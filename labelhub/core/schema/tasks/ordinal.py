@@ -65,6 +65,12 @@ class Ordinal(LabelType):
         points = [f"{label.point:g}" for label in schema.labels if label.point is not None]
         raise not_offered_error(raw, points)
 
+    def knows(self, schema: Schema, name: Any) -> bool:
+        """Whether ``name`` is a point's name or spells its number."""
+        return super().knows(schema, name) or number(name) in {
+            label.point for label in schema.labels
+        }
+
     def names_in(self, schema: Schema, value: Value) -> list[str]:
         """The name of the point; nothing if the scale has no such point."""
         return [label.name for label in schema.labels if label.point == value]

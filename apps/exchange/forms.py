@@ -1,0 +1,134 @@
+"""Forms of imports: the file, its columns, and its values that are no labels."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+
+from apps.exchange.file_head import FileHead
+from apps.exchange.readers import accepted
+from labelhub.core.schema import Schema
+from labelhub.core.schema.definition import number
+
+NONE = ""
+WORDS = {
+    "text": ("Text", "The text to label."),
+    "gold": ("Label", "Decided labels (gold), where there are any."),
+    "answer": ("Answer", "The question in this file that is the project's."),
+    "id": ("Id", "Identifies an item when a file is imported again; made from the text if absent."),
+    "context": ("Context", "What was said before the text, such as a conversation."),
+    "question": ("Question", "The question of this item."),
+}
+#: Those that are shown at once; the others are behind "Details".
+MAIN_COLUMNS = ("text", "gold", "answer")
+#: Values of a file that get a choice of their own.
+MAX_CHOICES = 50
+
+
+class UploadForm(forms.Form):
+    """One file."""
+
+    file = forms.FileField(
+        label="File",
+        widget=forms.ClearableFileInput(attrs={"accept": accepted()}),
+        error_messages={"empty": "The file is empty."},
+        max_length=500,
+    )
+
+
+class ColumnsForm(forms.Form):
+    """Field → column of a file."""
+
+    strict = forms.BooleanField(
+        label="Import nothing if any row has a fault",
+        required=False,
+        help_text="Otherwise the good rows are imported and the others are listed.",
+    )
+
+    def __init__(self, head: FileHead, *args: Any, **kwargs: Any) -> None:
+        """``head`` has the columns of the file and those that it was read with."""
+        super().__init__(*args, **kwargs)
+        for name, (label, help_text) in WORDS.items():
+            offered = head.questions if name == "answer" else head.choices
+            if name == "answer" and not offered:
+                continue
+            required = name in ("text", "answer")
+            none = (NONE, "Choose a column" if required else "None")
+            self.fields[name] = forms.ChoiceField(
+                label=label,
+                help_text=help_text,
+                required=required,
+                choices=[none, *((column, column) for column in offered)],
+                initial=head.chosen.get(name, NONE),
+            )
+        self.order_fields([*WORDS, "strict"])
+
+    def columns(self) -> dict[str, str]:
+        """The valid choice; a field without a column is left out of the import."""
+        return {name: self.cleaned_data[name] for name in WORDS if name in self.fields}
+
+    def sent_columns(self) -> dict[str, str] | None:
+        """The choice as it was sent, to read the file with; None if nothing was sent."""
+        if not self.is_bound:
+            return None
+        return {name: self[name].value() or NONE for name in WORDS if name in self.fields}
+
+    def main_fields(self) -> list[BoundField]:
+        """The columns that are shown at once."""
+        return [self[name] for name in MAIN_COLUMNS if name in self.fields]
+
+    def other_fields(self) -> list[BoundField]:
+        """The columns behind "Details"."""
+        return [self[name] for name in WORDS if name not in MAIN_COLUMNS]
+
+
+class UnknownLabelsForm(forms.Form):
+    """What to do with each value of a file that is no label of the project."""
+
+    ADD, LEAVE_OUT, SAME = "add", "ignore", "as:"
+
+    def __init__(
+        self, unknown: Sequence[tuple[str, int]], schema: Schema, *args: Any, **kwargs: Any
+    ) -> None:
+        """``unknown``: (value, count). Sent choices are for the values that were on the page, even
+        if the labels were changed meanwhile."""
+        super().__init__(*args, prefix="unknown", **kwargs)
+        self._unknown = list(unknown[:MAX_CHOICES])
+        if self.is_bound:
+            counts = dict(unknown)
+            sent = [self.data.get(f"unknown-v{place}") for place in range(MAX_CHOICES)]
+            self._unknown = [(value, counts.get(value, 0)) for value in sent if value]
+        self.left = max(0, len(unknown) - len(self._unknown))
+        same = [(f"{self.SAME}{name}", name) for name in schema.names]
+        add = [(self.ADD, "Add as a new label")]
+        out = (self.LEAVE_OUT, "Leave out")
+        for place, (value, _) in enumerate(self._unknown):
+            addable = not schema.task.ordered or number(value) is not None
+            self.fields[f"v{place}"] = forms.CharField(widget=forms.HiddenInput, initial=value)
+            self.fields[f"do{place}"] = forms.ChoiceField(
+                label=value, choices=[*(add if addable else ()), out, ("Same as", same)]
+            )
+        self.fields["others"] = forms.BooleanField(
+            required=False,
+            label="Leave out any other value that is no label",
+            help_text="Otherwise its rows are refused and counted in the result.",
+        )
+
+    def rows(self) -> Iterator[tuple[str, int, BoundField, BoundField]]:
+        """(value, count, hidden field, choice)."""
+        for place, (value, count) in enumerate(self._unknown):
+            yield value, count, self[f"v{place}"], self[f"do{place}"]
+
+    def choices(self) -> tuple[list[str], dict[str, str]]:
+        """The values to add as labels, and ``label_map`` of the import."""
+        new, label_map = [], {}
+        for place in range(len(self._unknown)):
+            value, choice = self.cleaned_data[f"v{place}"], self.cleaned_data[f"do{place}"]
+            if choice == self.ADD:
+                new.append(value)
+            else:
+                label_map[value] = (
+                    choice.removeprefix(self.SAME) if choice != self.LEAVE_OUT else ""
+                )
+        return new, label_map

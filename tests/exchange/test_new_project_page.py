@@ -1,0 +1,310 @@
+"""/projects/new/: a file or a template becomes a project with labels and items, on one page."""
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from apps.accounts.models import User
+from apps.exchange.new_project.starters import starters
+from apps.exchange.services import run_import
+from apps.projects.models import ImportBatch, Item, Project
+from apps.projects.selectors import current_guideline, current_schema
+from labelhub.core.schema import TASKS
+from tests.cases import all_cases
+from tests.exchange.helpers import ledger, lines
+from tests.factories.accounts import UserFactory
+
+pytestmark = pytest.mark.django_db
+URL = "/projects/new/"
+
+
+@pytest.fixture
+def maker(client: Client) -> Client:
+    client.force_login(UserFactory.create(username="maker"))
+    return client
+
+
+def drop(client: Client, content: bytes, name: str = "hotel_reviews-2.csv") -> Any:
+    """The page after a file was dropped on it, or the refusal."""
+    answer = client.post(URL, {"file": SimpleUploadedFile(name, content)})
+    return client.get(answer["Location"]) if answer.status_code == 302 else answer
+
+
+def filled(page: Any, **changed: Any) -> dict[str, Any]:
+    """What a browser sends from the page, with what a person changed."""
+    sent: dict[str, Any] = {}
+    context = page.context
+    forms = [context["form"], context["labels"].whole, context["labels"].rows.management_form]
+    forms += [context["columns"]] if context["columns"] else []
+    for form in [*forms, *context["labels"].rows.forms]:
+        for field in form:
+            value = field.value()
+            if value is not None and value is not False:
+                sent[field.html_name] = value
+    return sent | {"sample": context["sample"]} | changed
+
+
+def labels_of(page: Any) -> list[str]:
+    """The names of the proposed labels."""
+    rows = page.context["labels"].rows.forms
+    return [row["name"].value() for row in rows if row["name"].value()]
+
+
+def csv(*rows: str) -> bytes:
+    return "\n".join(rows).encode()
+
+
+REVIEWS = csv(
+    "nr,review,category,lang",
+    "1,Fine room,good,en",
+    "2,No towels,bad,en",
+    "3,Loud,bad,en",
+    "4,Hm,,en",
+)
+
+
+def test_a_file_becomes_a_project_with_items_in_one_step(maker: Client) -> None:
+    page = drop(maker, REVIEWS)
+    assert page.context["form"]["name"].value() == "Hotel reviews 2"
+    assert {name: page.context["columns"][name].value() for name in ("text", "gold", "id")} == {
+        "text": "review", "gold": "category", "id": "",
+    }  # fmt: skip
+    assert labels_of(page) == ["bad", "good"]
+    assert page.context["form"]["task"].value() == "single"
+    assert page.context["form"]["overlap"].value() == 2
+    assert "No towels" in page.content.decode()
+
+    answer = maker.post(URL, filled(page))
+
+    project, batch = Project.objects.get(), ImportBatch.objects.get()
+    assert answer["Location"] == f"/p/{project.slug}/import/{batch.pk}/"
+    assert (project.slug, project.overlap, project.blind_share) == ("hotel-reviews-2", 2, 0.1)
+    run_import(batch.pk)
+    assert [row["gold"] for row in ledger(project)] == ["good", "bad", "bad", None]
+    assert "Start reviewing" in maker.get(answer["Location"]).content.decode()
+
+
+def test_renamed_labels_keep_their_rows_and_removed_ones_lose_them(maker: Client) -> None:
+    page = drop(maker, REVIEWS)
+    changed = {"label-0-name": "Poor", "label-1-DELETE": "on", "label-2-name": "Great"}
+    maker.post(URL, filled(page, **changed) | {"label-TOTAL_FORMS": "3"})
+
+    run_import(ImportBatch.objects.get().pk)
+
+    project = Project.objects.get()
+    assert current_schema(project).parsed.names == ("Poor", "Great")
+    assert [row["gold"] for row in ledger(project)] == [None, "Poor", "Poor", None]
+
+
+def test_sent_twice_it_creates_one_project(maker: Client) -> None:
+    sent = filled(drop(maker, REVIEWS))
+    first, second = maker.post(URL, sent), maker.post(URL, sent)
+    assert first["Location"] == second["Location"]
+    assert (Project.objects.count(), ImportBatch.objects.count()) == (1, 1)
+
+
+def test_the_same_file_makes_another_project_with_another_address(maker: Client) -> None:
+    for _ in range(2):
+        maker.post(URL, filled(drop(maker, REVIEWS)))
+    assert set(Project.objects.values_list("slug", flat=True)) == {
+        "hotel-reviews-2", "hotel-reviews-2-2",
+    }  # fmt: skip
+    for batch in ImportBatch.objects.all():
+        assert run_import(batch.pk).created == 4
+
+
+def test_another_choice_of_columns_proposes_other_labels_and_keeps_the_name(maker: Client) -> None:
+    page = drop(maker, csv("a text,mood,topic", "x,glad,food", "y,sad,food", "z,sad,price"))
+    sent = filled(page, name="Mine", again="1") | {"column-gold": "mood"}
+
+    again = maker.post(URL, sent)
+
+    assert (again.status_code, Project.objects.count()) == (200, 0)
+    assert labels_of(again) == ["sad", "glad"]
+    assert again.context["form"]["name"].value() == "Mine"
+
+
+@all_cases(
+    ("content", "name", "task", "labels"),
+    [
+        (csv("text,label", "a,x|y", "b,x", "c,y"), "x.csv", "multi", ["x", "y"]),
+        (csv("text;label", 'a;"x, y"', "b;x", "c;y"), "x.csv", "multi", ["x", "y"]),
+        (csv("text,label", 'a,"Food, drinks"', "b,Price"), "x.csv", "single",
+         ["Food, drinks", "Price"]),
+        (csv("text,stars", "a,5", "b,1", "c,2"), "x.csv", "ordinal", ["1", "2", "3", "4", "5"]),
+        (csv("text,label", "a,high", "b,low", "c,medium"), "x.csv", "ordinal",
+         ["low", "medium", "high"]),
+        (csv("text,label", "a,0", "b,1", "c,1"), "x.csv", "single", ["1", "0"]),
+        (csv("text,options,label", "a,yes|no,yes", "b,one|two,two"), "x.csv", "per_item", []),
+        (lines({"text": "a", "label": ["x", "y"]}, {"text": "b", "label": []}), "x.jsonl", "multi",
+         ["x", "y"]),
+        (lines({"text": "a", "gold": {"x": True, "y": False}}), "x.jsonl", "multi", ["x", "y"]),
+        (lines({"text": "a", "label": 3.0}, {"text": "b", "label": 4}, {"text": "c", "label": 6}),
+         "x.jsonl", "ordinal", ["3", "4", "5", "6"]),
+        (csv("text,label", *(f"t{n},value {n}" for n in range(5000))), "x.csv", "single", []),
+        (csv("text,summary", "a,b"), "x.csv", "single", []),
+        (csv("only a column", "one", "two"), "x.csv", "single", []),
+        ("text,label\na,Größe\nb,klein\n".encode("utf-16"), "x.csv", "single", ["Größe", "klein"]),
+        (b"\xef\xbb\xbftext,label\na,x\nb,y\n", "x.csv", "single", ["x", "y"]),
+        (csv("text,label", "a,=1+1", "b,<b>bold</b>"), "x.csv", "single", ["=1+1", "<b>bold</b>"]),
+        (lines({"text": "Ann came.", "label": [[0, 3, "PER"]]}), "x.jsonl", "single", ["PER"]),
+        (lines({"fields": {"text": "a"}, "responses": {"mood": [{"value": "up", "user_id": "u"}]},
+                "suggestions": {"mood": {"value": "down", "agent": "m"}}}), "x.jsonl", "single",
+         ["down", "up"]),
+        (json.dumps([{"id": 1, "data": {"review": "a"}, "annotations": [{"result": [
+            {"from_name": "mood", "type": "choices", "value": {"choices": ["sad", "tired"]}}]}]}]
+        ).encode(), "x.json", "multi", ["sad", "tired"]),
+    ],
+)  # fmt: skip
+def test_the_label_type_and_the_labels_are_recognised(
+    maker: Client, content: bytes, name: str, task: str, labels: list[str]
+) -> None:
+    page = drop(maker, content, name)
+    assert page.status_code == 200
+    assert page.context["columns"]["text"].value()
+    assert (page.context["form"]["task"].value(), labels_of(page)) == (task, labels)
+    assert "<b>bold" not in page.content.decode()
+
+
+def test_too_many_values_are_no_labels_and_the_page_says_so(maker: Client) -> None:
+    page = drop(maker, csv("text,label", *(f"t{n},value {n}" for n in range(5000))))
+    assert "too many for labels" in page.content.decode()
+    assert page.context["columns"]["gold"].value() == ""
+
+
+def test_only_the_head_of_a_large_file_is_read(maker: Client) -> None:
+    page = drop(maker, csv("text,label", *(f"text {n},{n % 3}" for n in range(100_000))))
+    head = page.context["source"].head
+    assert (head.scanned, head.complete, labels_of(page)) == (5000, False, ["0", "1", "2"])
+
+
+@all_cases(
+    ("content", "name", "words"),
+    [
+        (b"", "x.csv", "empty"),
+        (b"  \n", "x.csv", "empty"),
+        (b"text,label\n", "x.csv", "no rows"),
+        (b"%PDF-1.4", "x.csv", "PDF"),
+        (bytes(range(256)), "x.csv", "not text"),
+        (b"a,b", "x.exe", "unknown type"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_beside_the_field(
+    maker: Client, content: bytes, name: str, words: str
+) -> None:
+    page = drop(maker, content, name)
+    assert page.status_code == 422
+    assert words in page.content.decode()
+    assert not list(Path(ImportBatch.__module__).glob("imports/*"))
+
+
+def test_somebody_elses_token_opens_nothing(maker: Client) -> None:
+    answer = maker.post(URL, {"file": SimpleUploadedFile("x.csv", REVIEWS)})
+    stranger = Client()
+    stranger.force_login(UserFactory.create())
+    page = stranger.get(answer["Location"], follow=True)
+    assert "No towels" not in page.content.decode()
+    assert "no longer here" in page.content.decode()
+    forged = maker.get(URL, {"file": parse_qs(urlsplit(answer["Location"]).query)["file"][0] + "x"})
+    assert forged.status_code == 302
+
+
+@pytest.mark.parametrize("key", sorted(starters()))
+def test_a_template_brings_labels_guideline_and_samples_that_say_so(
+    maker: Client, key: str
+) -> None:
+    starter = starters()[key]
+    page = maker.get(URL, {"template": key})
+    assert labels_of(page) == list(starter.schema.names)
+
+    maker.post(URL, filled(page))
+
+    project, batch = Project.objects.get(), run_import(ImportBatch.objects.get().pk)
+    assert (batch.created, batch.failed) == (len(starter.items), 0)
+    assert current_schema(project).parsed == starter.schema
+    guideline = current_guideline(project)
+    assert guideline is not None
+    assert guideline.text == starter.guideline
+    assert {item.meta["sample"] for item in Item.objects.all()} == {"written for this template"}
+
+
+def test_every_template_explains_its_labels() -> None:
+    silent = [
+        (starter.key, label.name)
+        for starter in starters().values()
+        for label in starter.schema.labels
+        if not (label.description and label.include and label.exclude)
+    ]
+    assert silent == []
+    assert {"single", "multi", "ordinal", "per_item"} == {
+        starter.schema.task.name for starter in starters().values()
+    }
+    assert [starter.key for starter in starters().values()] == [
+        "sentiment", "intent", "aspects", "toxicity", "choice_questions", "pairwise",
+    ]  # fmt: skip
+
+
+def test_a_template_takes_a_file_and_leaves_out_other_labels(maker: Client) -> None:
+    answer = maker.post(
+        URL, {"file": SimpleUploadedFile("x.csv", b"text,label\na,positive\nb,odd\n"),
+              "template": "sentiment"},
+    )  # fmt: skip
+    page = maker.get(answer["Location"])
+    assert "1 value of the label column" in page.content.decode()
+    maker.post(URL, filled(page))
+    run_import(ImportBatch.objects.get().pk)
+    assert [row["gold"] for row in ledger(Project.objects.get())] == ["Positive", None]
+
+
+def test_the_preview_shows_the_review_page_with_the_first_item(maker: Client) -> None:
+    page = drop(maker, REVIEWS)
+    preview = page.content.decode().partition('id="preview"')[2]
+    assert "Fine room" in preview
+    assert 'value="good"' in preview
+
+    sent = filled(page, **{"label-0-name": "Poor <i>", "schema-question": "How was it?"})
+    part = maker.post(f"{URL}preview/", sent).content.decode()
+
+    assert "Poor &lt;i&gt;" in part
+    assert "How was it?" in part
+    assert "Fine room" in part
+    assert "<html" not in part
+    assert Project.objects.count() == 0
+
+
+@all_cases(("sample",), [("",), ("[]",), ("{",), ('{"text": 1, "options": 5}',), ("[" * 9999,)])
+def test_a_tampered_sample_does_no_harm(maker: Client, sample: str) -> None:
+    sent = filled(drop(maker, REVIEWS), sample=sample)
+    assert maker.post(f"{URL}preview/", sent).status_code == 200
+
+
+def test_labels_without_a_schema_leave_the_preview_as_it_is(maker: Client) -> None:
+    sent = filled(drop(maker, REVIEWS), **{"label-0-name": "good"})
+    assert maker.post(f"{URL}preview/", sent).status_code == 204
+
+
+@pytest.mark.parametrize("task", sorted(TASKS))
+def test_every_label_type_has_a_preview(maker: Client, task: str) -> None:
+    page = maker.get(URL, {"start": "labels"})
+    rows = {"label-0-name": "a", "label-1-name": "b"} if TASKS[task].takes_labels else {}
+    answer = maker.post(f"{URL}preview/", filled(page, task=task, **rows))
+    assert answer.status_code == 200
+
+
+def test_a_fault_of_the_file_is_told_before_anything_is_created(maker: Client) -> None:
+    page = drop(maker, lines({"a": 1}, {"text": "b"}), "x.jsonl")
+    assert "No text here" in page.content.decode() or page.context["columns"]["text"].value()
+    sent = filled(page) | {"column-text": ""}
+    assert maker.post(URL, sent).status_code == 422
+    assert Project.objects.count() == 0
+
+
+def test_operators_words_stay_out_of_names(maker: Client) -> None:
+    page = drop(maker, REVIEWS, "../../etc/pass<b>wd.csv")
+    assert page.context["form"]["name"].value() == "Pass b wd"
+    assert User.objects.count() == 1
