@@ -123,9 +123,10 @@ def evaluated_runs(project: Project) -> QuerySet[Run]:
 
 
 def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
-    """The sources to choose from, in groups; two queries."""
+    """The sources to choose from, in groups; two queries. Authors are too many to choose from."""
     own = Label.objects.current().filter(annotator=OuterRef("pk"), run_uid__isnull=True)
-    people = Annotator.objects.filter(Exists(own), project=project).order_by("kind", "name")
+    people = Annotator.objects.filter(Exists(own), project=project).exclude(kind=Kind.AUTHOR)
+    people = people.order_by("kind", "name")
     groups = {
         "Runs": [
             Choice(
