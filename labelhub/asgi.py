@@ -9,9 +9,11 @@ import os
 from typing import Any, cast
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "labelhub.settings.prod")
 wsgi = get_wsgi_application()  # loads the apps; what follows needs them
+get_resolver().url_patterns  # noqa: B018 - imports all views, so that no first request waits for it
 
 from a2wsgi import WSGIMiddleware  # noqa: E402 - after the apps
 from channels.auth import AuthMiddlewareStack  # noqa: E402

@@ -23,7 +23,7 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import draw_figure, duration, ends, figure_row, money
+from apps.common.figures import draw_figure, ends, figure_row, money
 from labelhub.core.agreement.arms import pareto_front
 from labelhub.core.agreement.reports.reasons import WORDS
 
@@ -154,12 +154,6 @@ UNITS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]
         lambda usd: f"${format(Decimal(f'{usd:.3g}').normalize(), 'f')}",
     ),
     "calls": ("calls for an answer", "calls", number_tick, number_tick),
-    "s": (
-        "time for an answer",
-        "seconds",
-        duration,
-        lambda seconds: duration(seconds) if seconds else "0",
-    ),
 }
 
 
@@ -172,7 +166,7 @@ def cost_quality(
 ) -> Chart | None:
     """Cost of an answer against how often it is right, of the offers that have both numbers.
 
-    None with fewer than two. ``unit``: ``USD``, ``calls`` or ``s``. Costs that are far apart stand
+    None with fewer than two. ``unit``: ``USD`` or ``calls``. Costs that are far apart stand
     on a logarithmic axis, unless something costs nothing. A line joins the offers that no other
     beats.
     """

@@ -19,6 +19,7 @@ from django.db.models import (
 )
 
 from apps.accounts.models import User
+from apps.common.charts import TEXT_MATCHER
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import MACHINES, PEOPLE, Annotator, Gold, ItemState, Kind, Label
@@ -37,6 +38,8 @@ from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import Schema
 
 MOST_RUNS = 50
+#: Bases of gold that rests on labels of people here.
+DECIDED_HERE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT, Gold.Basis.ADJUDICATION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +123,10 @@ def evaluated_runs(project: Project) -> QuerySet[Run]:
 
 
 def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
-    """The sources to choose from, in groups; two queries."""
+    """The sources to choose from, in groups; two queries. Authors are too many to choose from."""
     own = Label.objects.current().filter(annotator=OuterRef("pk"), run_uid__isnull=True)
-    people = Annotator.objects.filter(Exists(own), project=project).order_by("kind", "name")
+    people = Annotator.objects.filter(Exists(own), project=project).exclude(kind=Kind.AUTHOR)
+    people = people.order_by("kind", "name")
     groups = {
         "Runs": [
             Choice(
@@ -208,7 +212,7 @@ class EvaluationReport:
             "annotator": source.name if source else None,
             "kind": source.kind if source else None,
             "offline": source.offline if source else None,
-            "note": "predicted by the offline text matcher: not an LLM" if offline else "",
+            "note": f"predicted by: {TEXT_MATCHER}" if offline else "",
             "gold": compared.gold_total,
             "gold_by_basis": dict(compared.gold_by_basis),
             "items": self.evaluation.n,
@@ -360,6 +364,17 @@ def debates_by_item(source: PredictionSource | None, item_ids: Sequence[int]) ->
         return {}
     held = Debate.objects.filter(run=source.run, replicate=source.replicate, item__in=item_ids)
     return dict(held.values_list("item_id", "pk"))
+
+
+def is_gold_uncertain_first(project: Project) -> bool:
+    """Whether people decide the items first that the debate doubts, and some are still to be
+    decided: then the gold is no random sample, and machines look worse by it than they are."""
+    doubted_first = project.queue_order == Project.QueueOrder.UNCERTAINTY
+    if not doubted_first and project.review_scope == Project.ReviewScope.ALL:
+        return False
+    states = ItemState.objects.filter(project=project, suggestion__isnull=False)
+    decided = states.filter(gold__basis__in=DECIDED_HERE)
+    return decided.exists() and states.filter(gold__isnull=True).exists()
 
 
 def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:

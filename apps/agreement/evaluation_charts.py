@@ -11,8 +11,6 @@ from labelhub.core.agreement.evaluation import LabelScore
 
 SIDES = ("yes", "no")
 MOST_MISTAKES = 5
-#: A matrix of more labels than this needs the whole width of the page.
-BESIDE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +46,12 @@ class ScoreCard:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationCharts:
-    """Everything drawn of a report. ``beside``: bars and matrix fit side by side."""
+    """Everything drawn of a report: ``f1`` of all labels, a card for each, and the matrix."""
 
+    f1: Chart | None
     cards: Sequence[ScoreCard]
     matrix: Sequence[MatrixRow]
     mistakes: Sequence[Cell]
-    beside: bool
 
 
 def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationCharts:
@@ -82,7 +80,9 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
         if cell.count and not cell.right
     ]
     wrong.sort(key=lambda cell: -cell.count)
-    return EvaluationCharts(cards, matrix, wrong[:MOST_MISTAKES], beside=len(matrix) <= BESIDE)
+    by_label = [Measured(score.label, kind, {"": score.f1}) for score in found.labels]
+    f1 = interval_bars(by_label, of="F1 of each label", low=0.0, key="scores")
+    return EvaluationCharts(f1, cards, matrix, wrong[:MOST_MISTAKES])
 
 
 def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRow]:

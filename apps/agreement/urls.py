@@ -11,19 +11,14 @@ urlpatterns = [
     path("p/<slug:slug>/evaluation/items/", evaluation.evaluation_items, name="evaluation_items"),
     path("p/<slug:slug>/agreement/", report.agreement, name="agreement"),
     path(
-        "p/<slug:slug>/agreement/over-time/",
-        report.agreement_over_time_part,
-        name="agreement_over_time",
+        "p/<slug:slug>/agreement/details/<slug:tab>/",
+        report.agreement_detail,
+        name="agreement_detail",
     ),
     path(
         "p/<slug:slug>/agreement/figures/<slug:picture>.<slug:form>",
         report.agreement_figure,
         name="agreement_figure",
-    ),
-    path(
-        "p/<slug:slug>/agreement/annotators/",
-        report.agreement_annotators,
-        name="agreement_annotators",
     ),
     path(
         "p/<slug:slug>/agreement/items/",

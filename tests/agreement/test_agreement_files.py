@@ -50,11 +50,16 @@ def labelled(days: list[datetime]) -> Project:
     return made
 
 
-def page(project: Project, address: str, **query: Any) -> Any:
-    """What a viewer gets at an address of the page."""
+def viewer(project: Project) -> Client:
+    """A client signed in as a viewer."""
     client = Client()
     client.force_login(member(project, Role.VIEWER))
-    return client.get(f"/p/{project.slug}/agreement/{address}", query)
+    return client
+
+
+def page(project: Project, address: str, **query: Any) -> Any:
+    """What a viewer gets at an address of the page."""
+    return viewer(project).get(f"/p/{project.slug}/agreement/{address}", query)
 
 
 @pytest.fixture
@@ -85,7 +90,7 @@ def test_the_picture_over_time_waits_for_its_turn(
         return read_label_matrix(*given, **fields)
 
     monkeypatch.setattr(over_time, "read_label_matrix", looked)
-    page(project, "over-time/")
+    page(project, "details/over-time/")
     assert taken == [True, True]
 
 
@@ -101,7 +106,7 @@ def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
 ) -> None:
     for address in (
         "",
-        "annotators/",
+        "details/annotators/",
         "figures/heatmap.svg",
         "figures/accuracy.csv",
         "report.html",
@@ -111,15 +116,54 @@ def test_what_is_kept_is_computed_once_for_page_parts_pictures_and_files(
     assert computed == ["kind=crowd"]
 
 
-def test_a_large_ledger_is_asked_for_in_one_part(
-    project: Project, computed: list[str], monkeypatch: pytest.MonkeyPatch
+def test_with_many_labels_the_page_answers_before_its_numbers_are_computed(
+    project: Project,
+    computed: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: Any,
 ) -> None:
     monkeypatch.setattr("apps.agreement.views.report.MOST_AT_ONCE", 10)
+    client = viewer(project)
 
-    html = page(project, "", since="2026-11-01").content.decode()
+    with django_assert_max_num_queries(12):
+        html = client.get(f"/p/{project.slug}/agreement/?since=2026-11-01").content.decode()
 
     assert computed == []
     assert html.count("hx-get") == 1
     assert "part=report&amp;since=2026-11-01" in html
-    assert page(project, "", since="2026-11-01", part="report").status_code == 200
+    # Without scripts the same address is a page.
+    whole = page(project, "", since="2026-11-01", part="report").content.decode()
     assert computed == ["since=2026-11-01"]
+    assert "<html" in whole
+    assert "Can I trust this label set?" in whole
+
+
+def test_with_many_labels_a_stored_report_is_shown_at_once(
+    project: Project,
+    computed: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: Any,
+) -> None:
+    monkeypatch.setattr("apps.agreement.views.report.MOST_AT_ONCE", 10)
+    page(project, "", part="report")
+    client = viewer(project)
+
+    with django_assert_max_num_queries(20):
+        html = client.get(f"/p/{project.slug}/agreement/").content.decode()
+
+    assert computed == [""]
+    assert "Can I trust this label set?" in html
+    assert "Measuring" not in html
+
+
+def test_a_tab_is_a_part_of_the_page_and_a_page_of_its_own(project: Project) -> None:
+    whole = page(project, "details/coefficients/").content.decode()
+    address = f"/p/{project.slug}/agreement/details/coefficients/"
+    part = viewer(project).get(address, headers={"HX-Request": "true"}).content.decode()
+
+    assert "<html" in whole
+    assert "<html" not in part
+    for html in (whole, part):
+        assert 'aria-current="page">Coefficients</a>' in html
+        assert "All coefficients" in html
+    assert page(project, "details/astrology/").status_code == 404

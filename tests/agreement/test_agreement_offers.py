@@ -27,7 +27,7 @@ def told(kinds: dict[str, Any], cost: dict[str, Any]) -> list[tuple[str, float, 
     report = {"cost": cost, "offline": {"llm": ["matcher"]}}
     return [
         (offer.name, offer.cost["value"], offer.accuracy["value"])
-        for offer in offers(report, truth, "per_label")
+        for offer in offers(report, truth)
     ]
 
 
@@ -41,14 +41,16 @@ def test_a_vote_costs_as_many_labels() -> None:
 
 
 def test_where_no_vote_can_be_told_a_single_label_stands() -> None:
-    assert told({"llm": found()}, {"llm": {"per_label": figure(0.01)}}) == [("No LLM", 0.01, 0.5)]
+    assert told({"llm": found()}, {"llm": {"per_label": figure(0.01)}}) == [
+        ("Text matcher (demo)", 0.01, 0.5)
+    ]
 
 
 def test_the_interval_of_a_price_grows_with_it() -> None:
     truth = Truth("against_gold", "gold", "what was decided", {"crowd": found(v1=0.5, v3=0.7)})
     report = {"cost": {"crowd": {"per_label": figure(0.02)}}, "offline": {}}
 
-    _, vote = offers(report, truth, "per_label")
+    _, vote = offers(report, truth)
 
     assert (vote.cost["low"], vote.cost["high"]) == (0.03, 0.12)
 

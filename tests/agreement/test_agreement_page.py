@@ -10,13 +10,17 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.agreement.report.charts import CHARTS
 from apps.agreement.report.over_time import Period, periods
-from apps.agreement.report.sentences import sentences
+from apps.agreement.report.sentences import agreement_level, sentences
 from apps.agreement.report.services import agreement_report
 from apps.projects.models import Project
+from apps.reviews.queue.answers import Answer
+from apps.reviews.queue.submission import submit_label
 from tests.agreement.page_help import B, G, moods, page
+from tests.cases import all_cases
 from tests.factories.labels import open_several
 from tests.factories.ledger import ledger
 from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.reviews import queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +35,51 @@ def test_a_lead_that_is_not_significant_is_called_so() -> None:
     made = ProjectFactory.create(definition=MOODS, overlap=20)
     ledger(made, {"crowd:a": [G, B, G, B], "expert:e": [G, B, G, G], "author:w": [G, B, G, G]})
 
-    assert "is not significant" in sentences(agreement_report(made))[1].text
+    assert "is not significant" in sentences(agreement_report(made))[0].text
+
+
+@all_cases(
+    ("figure", "level"),
+    [
+        ({"value": 0.9, "low": 0.81, "n": 90}, "reliable"),
+        ({"value": 0.9, "low": 0.7, "n": 90}, "tentative"),
+        ({"value": 0.9, "low": 0.5, "n": 90}, "perhaps"),
+        ({"value": 0.6, "low": 0.5, "n": 90}, "low"),
+        ({"value": 0.9, "low": 0.85, "n": 9}, "few"),
+        ({"value": 0.9, "low": None, "n": 90}, "few"),
+        ({"value": None, "reason": "no_variation"}, "alike"),
+        ({"value": None, "reason": "one_annotator"}, "unknown"),
+    ],
+)
+def test_the_lower_end_of_the_interval_decides_how_far_to_trust(
+    figure: dict[str, Any], level: str
+) -> None:
+    assert agreement_level(figure) == level
+
+
+def test_disputed_items_stand_with_the_competing_labels() -> None:
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    said = {"crowd:a": [G, B], "crowd:b": [G, B], "expert:e": [B, B]}
+    (disputed, _), _ = ledger(made, said)
+
+    html = page(made).content.decode()
+    (shown,) = re.findall(r"<li>\s*<a href=\"[^\"]*/items/(\d+)/\".*?</li>", html, re.DOTALL)
+    assert int(shown) == disputed.pk
+    assert re.search(r"good <b class=\"numeric\">2</b></span><span>bad</span>", html)
+    # A reviewer who has still to answer an item does not see what others say of it.
+    assert f'/items/{disputed.pk}/"' not in page(made, "", Role.REVIEWER).content.decode()
+
+
+def test_gold_that_was_decided_uncertain_first_is_called_a_biased_sample() -> None:
+    made = ProjectFactory.create(definition=MOODS, overlap=1)
+    decided, _ = [suggest(item, G).item for item in queued_items(made, 2)]
+    answer = Answer(value=G)
+    submit_label(project=made, user=reviewer(made), item_id=decided.pk, answer=answer)
+
+    assert "biased sample" in page(made).content.decode()
+    made.queue_order = Project.QueueOrder.RANDOM
+    made.save()
+    assert "biased sample" not in page(made).content.decode()
 
 
 def test_hostile_names_stay_text() -> None:
@@ -42,7 +90,7 @@ def test_hostile_names_stay_text() -> None:
     items = open_several(made, 3, text=evil)
     ledger(made, {f"crowd:{evil}": [evil, "b", "b"], "crowd:b": ["b", "b", evil]}, items)
 
-    for address in ("", "report.html", "annotators/", "figures/annotators.svg"):
+    for address in ("", "report.html", "details/annotators/", "figures/annotators.svg"):
         assert evil not in page(made, address).content.decode()
 
 

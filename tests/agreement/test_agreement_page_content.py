@@ -52,7 +52,7 @@ def test_who_is_right_more_often_than_whom_is_a_table(project: Project) -> None:
     assert (row.better, row.only_better, row.only_worse) == ("expert", only["expert"], only["llm"])
     assert row.words == "Expert more often than LLM"
     assert row.difference.startswith("+")
-    words = seen(project)
+    words = seen(project, "details/tests/")
     for part in ("Who is right more often than whom", row.words, row.difference, "Significant"):
         assert part in words
     for method in (report["comparisons"]["author"]["method"], comparison["method"]):
@@ -106,7 +106,7 @@ def test_how_sure_a_machine_is_stands_beside_how_often_it_is_right() -> None:
     assert (found.n, found.sure, found.right, found.error) == (40, "80 %", "75 %", "10")
     # (15·0.01 + 5·0.81 + 15·0.09 + 5·0.49) / 40
     assert found.brier == "0.20"
-    words = seen(made)
+    words = seen(made, "details/tests/")
     assert "Are the machines as accurate as they are confident?" in words
     assert "expected calibration error" in words
     assert "calibration error 10 points, Brier 0.20, n 40" in said(made)

@@ -101,14 +101,16 @@ def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
     submit_label(project=project, user=people, item_id=first.pk, answer=Answer(value=G))
     report = agreement_report(project)
     assert (report["gold_in_view"]["value"], report["gold_view_unknown"]) == (None, 1)
-    assert sentences(report)[0].text.startswith("Whether a suggestion was in view when the gold")
+    assert sentences(report)[-1].text.startswith("Whether a suggestion was in view when the gold")
 
     for item, shown in ((second, 0), (third, None)):
         answer = Answer(value=G, shown=shown)
         submit_label(project=project, user=people, item_id=item.pk, answer=answer)
     report = agreement_report(project)
+    # The labels themselves are counted alike.
+    assert (report["labels_in_view"]["value"], report["labels_in_view"]["n"]) == (0, 1)
     assert (report["gold_in_view"]["n"], report["gold_view_unknown"]) == (1, 2)
-    assert sentences(report)[0].text.endswith("(0 of 1). Of 2 more it is not known.")
+    assert sentences(report)[-1].text.endswith("(0 of 1). Of 2 more it is not known.")
 
 
 @all_cases(

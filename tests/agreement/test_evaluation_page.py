@@ -1,5 +1,6 @@
 """The evaluation page and the items behind its cells."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from apps.projects.models import Project
 from tests.cases import all_cases
 from tests.factories.agreement import compared_project, decide, propose, run_of
 from tests.factories.labels import open_item
+from tests.factories.ledger import ledger
 from tests.factories.projects import ASPECTS, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -51,6 +53,25 @@ def test_a_viewer_sees_figures_matrices_and_where_it_fails(
     cell = f"/p/{aspects.slug}/evaluation/items/?run={run.pk}&amp;label=Food&amp;cell=yes-no"
     assert f'<a href="{cell}">Food: predicted yes, gold no</a>' in html
     assert html.index("Food: predicted yes, gold no") < html.index("Service: predicted no")
+
+
+def test_the_verdict_is_first_and_of_sets_the_exact_match(aspects: Project, client: Client) -> None:
+    compared_project(aspects, [(["Food"], ["Food"]), (["Food"], []), (["Food"], []), ([], [])])
+
+    words = " ".join(re.sub(r"<[^>]*>", " ", page(viewer_of(aspects, client), aspects)).split())
+
+    assert "50 % of the predictions match gold in every label" in words
+    assert "the most common mistake is Food: predicted yes, gold no" in words
+
+
+def test_authors_are_no_choice(aspects: Project, client: Client) -> None:
+    compared_project(aspects, [(["Food"], ["Food"])])
+    ledger(aspects, {"crowd:ann": [["Food"]], "author:writer": [["Food"]]})
+
+    html = page(viewer_of(aspects, client), aspects)
+
+    assert "ann (Crowd)" in html
+    assert "writer" not in html
 
 
 def test_a_cell_lists_its_items_with_debate_and_both_values(

@@ -157,6 +157,7 @@ def _one_of_each(project: Project) -> dict[str, Any]:
         "uidb36": "1",
         "key": "nothing",
         "picture": "heatmap",
+        "tab": "tests",
         "form": "csv",
     }
 

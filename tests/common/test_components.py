@@ -42,11 +42,16 @@ def test_an_icon_is_decoration_unless_it_is_named() -> None:
 
 
 def test_a_kind_has_its_shape_its_word_and_its_name() -> None:
-    html = draw_part("kind", kind="llm", name="<judge>", offline=True)
+    html = draw_part("kind", kind="llm", name="<judge>", offline=False)
     assert "icons.svg#kind-llm" in html
     assert "LLM" in html
     assert "&lt;judge&gt;" in html
-    assert "not an LLM" in html
+
+
+def test_the_text_matcher_is_never_called_an_llm() -> None:
+    html = draw_part("kind", kind="llm", name="offline", offline=True)
+    assert "Text matcher (demo)" in html
+    assert "LLM" not in html
 
 
 def test_a_field_names_its_hint_and_its_faults() -> None:

@@ -74,7 +74,7 @@ def test_the_desk_shows_every_opinion(
     with django_assert_max_num_queries(32):
         html = client.get(at("adjudication_item", item)).content.decode()
 
-    for words in ("Irony is what is meant.", "Because the text says so.", "not an LLM"):
+    for words in ("Irony is what is meant.", "Because the text says so.", "Text matcher (demo)"):
         assert words in html
     assert '<mark class="quote" data-label="o' in html
     assert 'value="[&quot;bad&quot;, &quot;food was&quot;]"' in html

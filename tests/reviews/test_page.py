@@ -59,7 +59,7 @@ def test_it_shows_the_text_with_the_evidence_marked(project: Project, browser: C
     html = browser.get(page(project)).content.decode()
 
     assert '&lt;b&gt;soup&lt;/b&gt; <mark class="quote" data-label="bad">was cold</mark>' in html
-    assert "not an LLM" in html
+    assert "Text matcher (demo)" in html
     assert "critic and judge disagree" in html
     assert re.search(r'value="bad"\s+checked', html)
 

@@ -57,10 +57,14 @@ class AgreementSerializer(serializers.Serializer[Any]):
     categories = serializers.ListField(child=serializers.CharField(), allow_null=True)
     offline = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
-        help_text="Kinds that are the built-in text matcher alone: not an LLM.",
+        help_text="Kinds that are the built-in text matcher alone, which is no LLM.",
     )
     items = serializers.IntegerField()
     sources = serializers.DictField(child=serializers.DictField())
+    people = serializers.DictField(
+        child=FigureSerializer(),
+        help_text="Crowd and experts together: the recommended coefficient and percent agreement.",
+    )
     within = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
     per_label = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
     between = serializers.ListField(child=serializers.DictField())
@@ -71,6 +75,10 @@ class AgreementSerializer(serializers.Serializer[Any]):
     )
     gold_view_unknown = serializers.IntegerField(
         help_text="Items whose gold was decided here by labels of which this is not known."
+    )
+    labels_in_view = FigureSerializer(
+        help_text="The share of people's labels that were given with a suggestion in view, where "
+        "that is known."
     )
     alt_test = serializers.DictField(child=serializers.DictField())
     alt_test_by_author = serializers.DictField(child=serializers.DictField())

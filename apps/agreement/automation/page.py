@@ -14,7 +14,7 @@ from apps.agreement.automation.promise import may_allow_more
 from apps.agreement.automation.sample import Drawn, Verdict, judge, sample_of, why_stale
 from apps.agreement.automation.tasks import check_live_promise
 from apps.agreement.models import Guarantee
-from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, share_tick
+from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, number_tick, share_tick
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
@@ -150,7 +150,7 @@ DECIDERS: dict[str, str] = {
     Gold.Basis.AGREEMENT: "by their reviewers",
     Gold.Basis.ADJUDICATION: "by an expert",
 }
-#: Targets to compare in the table of labels needed.
+#: Targets to compare in the chart of labels needed.
 TARGETS = (0.01, 0.02, 0.05, 0.1, 0.2)
 KEPT = 5
 
@@ -335,12 +335,38 @@ def audits_until_noticed(guarantee: Guarantee) -> int:
     return promise.audits_to_notice(guarantee.target, guarantee.confidence)
 
 
-def labels_by_target(confidence: float) -> list[tuple[float, int, int]]:
-    """Usual targets: labels needed without an error among them, and with one."""
-    return [
-        (target, labels_needed(target, confidence), labels_needed(target, confidence, 1))
-        for target in TARGETS
-    ]
+def labels_by_target(plan: Plan) -> Chart:
+    """How many labels usual targets need, beside the target of the plan."""
+    wanted = [(target, labels_needed(target, plan.confidence)) for target in TARGETS]
+    known = sorted({*wanted, (plan.target, plan.needed)})
+    shown = [(target, needed) for target, needed in known if target >= TARGETS[0]]
+    return Chart(
+        key="labels-by-target",
+        title="Labels needed, by the share of wrong ones allowed",
+        description=f"At a confidence of {share_tick(plan.confidence)}, if none of them is wrong.",
+        rows=[
+            {
+                "wrong at most": target,
+                "labels, none wrong": needed,
+                "labels, one wrong": labels_needed(target, plan.confidence, 1),
+            }
+            for target, needed in known
+        ],
+        shares=["wrong at most"],
+        x=Axis(title="wrong at most", ticks=TARGETS[1:], low=0, high=max(TARGETS[-1], plan.target)),
+        y=Axis(
+            title="blind labels needed, if none is wrong",
+            low=0,
+            high=1.1 * max(needed for _, needed in shown or known),
+            words=number_tick,
+        ),
+        marks=[
+            Rule(x=plan.target, name=f"{plan.needed:,} for at most {_percent(plan.target)}"),
+            Line(points=shown or known, kind="accent"),
+            Point(x=plan.target, y=plan.needed, kind="accent"),
+        ],
+        height=120,
+    )
 
 
 def ended_promises(project: Project) -> list[Guarantee]:

@@ -112,28 +112,23 @@ def accuracy(report: Report) -> Chart | None:
     return interval_bars(sources, of=f"Right against {truth.name}", key="accuracy")
 
 
-def cost(report: Report, unit: str = "per_label") -> Chart | None:
-    """The cost of an answer of each kind, or its ``seconds``, against how often it is right."""
+def cost(report: Report) -> Chart | None:
+    """The cost of an answer of each kind, against how often it is right."""
     truth = _truth(report)
-    if truth is None:
-        return None
-    if unit == "seconds":
-        return cost_quality(offers(report, truth, unit), unit="s", key="time-quality")
-    return cost_quality(offers(report, truth, unit))
+    return cost_quality(offers(report, truth)) if truth else None
 
 
-def offers(report: Report, truth: Truth, unit: str) -> list[Offer]:
+def offers(report: Report, truth: Truth) -> list[Offer]:
     """Price and accuracy of an answer, of every kind with known costs that can be measured by
     ``truth``: one label of the kind, or a vote of several.
 
-    ``unit``: ``per_label`` or ``seconds``. A vote of three costs as much as three labels and takes
-    the time of three people.
+    A vote of three costs as much as three labels.
     """
     found = []
     for kind in truth.kinds:
         if kind not in report["cost"] or (kind == "author" and truth.key != "against_gold"):
             continue
-        name, label = short_name(report, kind), report["cost"][kind][unit]
+        name, label = short_name(report, kind), report["cost"][kind]["per_label"]
         single = [{"votes": 1, "accuracy": truth.found[kind]["accuracy"]}]
         for row in truth.found[kind]["by_votes"] or single:
             votes = row["votes"]
@@ -578,7 +573,6 @@ CHARTS: Mapping[str, Draw] = {
     "replacement": winning_rates,
     "replacement-by-author": partial(winning_rates, by_author=True),
     "cost": cost,
-    "seconds": partial(cost, unit="seconds"),
     "reliability": reliability,
     **{
         f"confusion-{kind}": partial(confusion, kind=kind)

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db.models import Q, QuerySet
 
 from apps.agreement.report.label_matrix import counted_labels
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.truths import name_of
+from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.aggregation.majority import draw_winner, single_winner, winners
 from labelhub.core.agreement.intervals import SEED
@@ -111,6 +113,12 @@ def select_places(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
         "right": said_it & true_of_it,
     }
     return np.flatnonzero(known & cells[asked.cell])
+
+
+def withheld_items(project: Project, user_id: int) -> QuerySet[Item]:
+    """The items that the reader has still to answer: others' labels of those stay hidden."""
+    answered = opinions_hidden_from(user_id) & Q(state__labels_by_people__gt=0)
+    return Item.objects.filter(hidden_from(user_id) | answered, project=project)
 
 
 def answers_by_kind(sheet: LabelMatrix, place: int, item: Item) -> list[tuple[str, str]]:

@@ -1,15 +1,21 @@
-"""The context of the agreement page."""
+"""The contexts of the agreement page: its overview, and the tabs of its details."""
 
+import json
 import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.contrib.staticfiles.finders import find
 from django.utils import timezone
 
+from apps.accounts.models import User
+from apps.agreement.evaluation import is_gold_uncertain_first
 from apps.agreement.report.charts import CHARTS
-from apps.agreement.report.sentences import sentences
-from apps.agreement.report.slices import annotator_title
+from apps.agreement.report.items import withheld_items
+from apps.agreement.report.sentences import FEW_ITEMS, agreement_level, sentences
+from apps.agreement.report.slices import Slice, annotator_title, compared_annotators, created_within
 from apps.agreement.report.tables import (
     COEFFICIENT_WORDS,
     MAIN_WORDS,
@@ -22,8 +28,9 @@ from apps.agreement.report.tables import (
     trust_table,
 )
 from apps.agreement.report.truths import Report, doubts, interval_methods, part_words, truths_of
-from apps.debates.models import Debate
+from apps.labels.models import Label
 from apps.projects.models import Item, Project
+from labelhub.core.agreement.reports.kind_agreement import PEOPLE, REVIEWERS
 from labelhub.core.schema import TASKS
 
 SNIPPET = 160
@@ -31,28 +38,107 @@ SNIPPET = 160
 FIRST = "percent"
 #: Coefficients to compare with where one label prevails: they are not low there.
 BESIDE = {"alpha_nominal": "AC1", "alpha_ordinal": "AC2"}
-#: Charts that are fetched separately or shown otherwise.
-ELSEWHERE = ("annotators", "trust")
+#: Items with disagreement, labels in the heat map, and competing labels of an item, on the page.
+MOST_DIVIDED, MOST_LABELS, MOST_COMPETING = 5, 12, 4
+#: Where most labels were given with a suggestion in view, agreement is an upper bound.
+MOSTLY = 0.5
+#: The tabs of the details, in their order.
+TABS = {
+    "coefficients": "Coefficients",
+    "accuracy": "Accuracy and cost",
+    "tests": "Tests",
+    "annotators": "Annotators",
+    "over-time": "Over time",
+}
 
 
-def report_page(project: Project, report: Report) -> dict[str, Any]:
-    """Context of the report's part of the page."""
-    main, truths, offline = main_coefficient(report), truths_of(report), report["offline"]
-    trust_kinds, trust_rows = trust_table(report, truths[0]) if truths else ([], [])
-    first = [COEFFICIENT_WORDS.get(name, name) for name in dict.fromkeys((main, FIRST))]
-    own = coefficients(report)
+def shared_context(project: Project, report: Report, asked: Slice) -> dict[str, Any]:
+    """What the overview and every tab need."""
+    truths = truths_of(report)
     return {
         "report": report,
         "label_type": TASKS[report["task"]],
-        "sentences": sentences(report),
-        "part": part_words(report, annotator_title(project, report["slice"].get("annotator"))),
+        "part": part_words(report, annotator_title(project, asked.annotator)),
+        "query": asked.query,
         # Accuracy: by the first truth in full, by the others in numbers.
         "truth": truths[0] if truths else None,
-        "truths": [(truth, measures_against(report, truth)) for truth in truths],
-        "trust_kinds": [(kind, kind in offline) for kind in trust_kinds],
-        "trust_rows": trust_rows,
-        "compared": compared_kinds(report),
-        "mistaken": confusions(report, truths[0]) if truths else {},
+        "main": MAIN_WORDS[main_coefficient(report)],
+        "tabs": TABS,
+    }
+
+
+def overview(project: Project, report: Report, asked: Slice, reader: User) -> dict[str, Any]:
+    """Context of the page: sentences, verdict, who is right about what, where people disagree."""
+    context = shared_context(project, report, asked)
+    truth, main = context["truth"], report["people"][main_coefficient(report)]
+    in_view = report["labels_in_view"]
+    kinds, rows = trust_table(report, truth) if truth else ([], [])
+    return context | {
+        "sentences": sentences(report),
+        "level": agreement_level(main),
+        "agreement": main,
+        "few": FEW_ITEMS,
+        "mostly_in_view": (in_view["value"] or 0) >= MOSTLY,
+        "trust_kinds": [(kind, kind in report["offline"]) for kind in kinds],
+        "trust_rows": rows[:MOST_LABELS],
+        "labels_left_out": len(rows[MOST_LABELS:]),
+        "biased": truth is not None and truth.by == "gold" and is_gold_uncertain_first(project),
+        "divided": _divided(project, report, asked, reader),
+        "differing": [pair for pair in _differing(report) if set(pair) <= set(REVIEWERS)],
+        "suggested": compared_annotators(report),
+    }
+
+
+def _divided(
+    project: Project, report: Report, asked: Slice, reader: User
+) -> Sequence[Mapping[str, Any]]:
+    """The items on which people disagree most, with the competing labels, the most given first;
+    without those that the reader has still to answer. Two queries."""
+    shares = {row["item"]: row["disagreement"] for row in report["most_divided"]}
+    items = Item.objects.filter(project=project, pk__in=shares)
+    items = items.exclude(pk__in=withheld_items(project, reader.pk))
+    shown = sorted(items, key=lambda item: -shares[item.pk])[:MOST_DIVIDED]
+    labels = Label.objects.current().filter(
+        created_within(asked), item__in=shown, annotator__kind__in=PEOPLE, value__isnull=False
+    )
+    if asked.kind:
+        labels = labels.filter(annotator__kind=asked.kind)
+    given: dict[int, Counter[str]] = {item.pk: Counter() for item in shown}
+    for item, value in labels.order_by("pk").values_list("item_id", "value"):
+        given[item][json.dumps(value)] += 1
+    return [
+        {
+            "item": item,
+            "snippet": item.text[:SNIPPET],
+            "share": shares[item.pk],
+            "labels": [
+                (json.loads(value), times)
+                for value, times in given[item.pk].most_common(MOST_COMPETING)
+            ],
+        }
+        for item in shown
+    ]
+
+
+def _differing(report: Report) -> Sequence[tuple[str, str]]:
+    """Pairs of kinds, or one kind twice, that share an item: where they can differ."""
+    between = [
+        (pair["a"], pair["b"])
+        for pair in report["between"]
+        if pair["level"] == "kind" and pair["items"]
+    ]
+    within = [
+        (kind, kind)
+        for kind, found in report["within"].items()
+        if found[FIRST]["value"] is not None
+    ]
+    return [*within, *between]
+
+
+def _coefficients(report: Report) -> dict[str, Any]:
+    main, own, offline = main_coefficient(report), coefficients(report), report["offline"]
+    first = [COEFFICIENT_WORDS.get(name, name) for name in dict.fromkeys((main, FIRST))]
+    return {
         "kind_rows": [
             {
                 "kind": column.kind,
@@ -68,69 +154,85 @@ def report_page(project: Project, report: Report) -> dict[str, Any]:
             if column.kind in report["sources"]
         ],
         "coefficients": own,
-        # Pairs of kinds, or one kind twice, that share an item: where they can differ.
-        "differing": [
-            *(
-                (pair["a"], pair["b"])
-                for pair in report["between"]
-                if pair["level"] == "kind" and pair["items"]
-            ),
-            *(
-                (kind, kind)
-                for kind, found in report["within"].items()
-                if found[FIRST]["value"] is not None
-            ),
-        ],
+        "differing": _differing(report),
+        "where_one_prevails": BESIDE.get(main, ""),
         "repeats_by_kind": [
             {**found, "kind": kind, "name": "", "offline": kind in offline}
             for kind, found in report["intra"].items()
         ],
-        "repeats_by_annotator": [
-            {**row, "kind": kind, "name": row["annotator"], "offline": kind in offline}
-            for kind, found in report["intra"].items()
-            for row in found["by_annotator"]
-        ],
-        "sureness": confidence_rows(report),
+        "heatmap": CHARTS["heatmap"](report),
         "methods": interval_methods(report),
         "doubts": doubts(report),
-        "charts": {
-            name.replace("-", "_"): draw(report)
-            for name, draw in CHARTS.items()
-            if name not in ELSEWHERE
-        },
-        "several": sum(pair["level"] == "annotator" for pair in report["between"]) > 1,
-        "machines": [
-            (name, found, name in offline.get(found["kind"], ()))
-            for name, found in report["alt_test"].items()
-        ],
-        "divided": _divided(project, report),
-        "main": MAIN_WORDS[main],
-        "where_one_prevails": BESIDE.get(main, ""),
-        "costs": [
-            (kind, report["cost"][kind], kind in offline)
-            for kind in report["sources"]
-            if kind in report["cost"]
-        ],
-        "made_at": timezone.now(),
     }
 
 
-def _divided(project: Project, report: Report) -> list[dict[str, Any]]:
-    """The items on which people disagree most, with links to their text and debate."""
-    ids = [row["item"] for row in report["most_divided"]]
-    items = Item.objects.filter(project=project).in_bulk(ids)
-    debates = Debate.objects.filter(item__in=ids, run__trial=False).order_by("pk")
-    held = dict(debates.values_list("item_id", "pk"))
-    return [
-        {
-            **row,
-            "item": items[row["item"]],
-            "snippet": items[row["item"]].text[:SNIPPET],
-            "debate_id": held.get(row["item"]),
-        }
-        for row in report["most_divided"]
-        if row["item"] in items
-    ]
+def _accuracy(report: Report) -> dict[str, Any]:
+    truths = truths_of(report)
+    mistaken = confusions(report, truths[0]) if truths else {}
+    return {
+        "truths": [(truth, measures_against(report, truth)) for truth in truths],
+        "label_scores": trust_table(report, truths[0])[1] if truths else [],
+        "accuracy": CHARTS["accuracy"](report),
+        "agreeing": CHARTS["agreeing"](report),
+        "cost": CHARTS["cost"](report),
+        "matrices": [
+            (kind, f"confusion-{kind}", drawn, mistaken.get(kind, ()))
+            for kind in ("llm", "crowd", "expert", "model")
+            if (drawn := CHARTS[f"confusion-{kind}"](report))
+        ],
+        "costs": [
+            (kind, report["cost"][kind], kind in report["offline"])
+            for kind in report["sources"]
+            if kind in report["cost"]
+        ],
+    }
+
+
+def _tests(report: Report) -> dict[str, Any]:
+    return {
+        "compared": compared_kinds(report),
+        "machines": [
+            (name, found, name in report["offline"].get(found["kind"], ()))
+            for name, found in report["alt_test"].items()
+        ],
+        "replacement": CHARTS["replacement"](report),
+        "replacement_by_author": CHARTS["replacement-by-author"](report),
+        "reliability": CHARTS["reliability"](report),
+        "sureness": confidence_rows(report),
+    }
+
+
+def _annotators(report: Report) -> dict[str, Any]:
+    several = sum(pair["level"] == "annotator" for pair in report["between"]) > 1
+    return {
+        "annotators": CHARTS["annotators"](report) if several else None,
+        "repeats_by_annotator": [
+            {**row, "kind": kind, "name": row["annotator"], "offline": kind in report["offline"]}
+            for kind, found in report["intra"].items()
+            for row in found["by_annotator"]
+        ],
+    }
+
+
+_DETAILS: Mapping[str, Callable[[Report], dict[str, Any]]] = {
+    "coefficients": _coefficients,
+    "accuracy": _accuracy,
+    "tests": _tests,
+    "annotators": _annotators,
+}
+
+
+def details(project: Project, report: Report, asked: Slice, tab: str) -> dict[str, Any]:
+    """Context of one tab; not of the one over time, which needs no report."""
+    return shared_context(project, report, asked) | _DETAILS[tab](report)
+
+
+def file_context(project: Project, report: Report, asked: Slice, reader: User) -> dict[str, Any]:
+    """Context of the file: the overview without items, and the tabs that need no further query."""
+    context = {"project": project, "alone": True, "made_at": timezone.now()}
+    for tab in ("coefficients", "accuracy", "tests"):
+        context |= _DETAILS[tab](report)
+    return context | overview(project, report, asked, reader) | {"divided": ()}
 
 
 SHEETS = (

@@ -9,6 +9,7 @@ from apps.agreement.report.services import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.report.tables import MAIN_WORDS, main_coefficient, p_words
 from apps.agreement.report.truths import Report, Truth, name_of, truths_of
 from apps.common.figures import draw_figure, number_words, share_words
+from labelhub.core.agreement.reports.reasons import NO_VARIATION
 from labelhub.core.schema import TASKS
 
 #: Krippendorff 2019, section 12.5: enough for conclusions, and for tentative ones.
@@ -31,9 +32,9 @@ class Sentence:
 
 
 def sentences(report: Report) -> list[Sentence]:
-    """First the quality of the gold, then the most useful findings: who is right, who agrees, the
-    hardest label, who may be replaced."""
-    found: list[Sentence | None] = [_gold_sentence(report)]
+    """The most useful findings: who is right, who agrees, the hardest label, who may be replaced;
+    last the quality of the gold."""
+    found: list[Sentence | None] = []
     truths = truths_of(report)
     if truths:
         found.append(_ranking(report, truths[0]))
@@ -53,7 +54,7 @@ def sentences(report: Report) -> list[Sentence]:
         for kind, bias in (report.get("position_bias") or {}).items()
         if bias["p"] is not None and bias["p"] < BEYOND_CHANCE
     ]
-    found += _replacements(report)
+    found += [*_replacements(report), _gold_sentence(report)]
     return [sentence for sentence in found if sentence is not None]
 
 
@@ -125,7 +126,7 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     shown = report["within"][kind].get(name)
     if kind in ("author", "llm", "model") or not shown or shown["value"] is None:
         return None
-    value, words = shown["value"], MAIN_WORDS[name]
+    words = MAIN_WORDS[name]
     subject = _capital(name_of(report, kind))
     agree, do = ("agree", "do") if kind == "expert" else ("agrees", "does")
     drawn = draw_figure(shown)
@@ -133,19 +134,31 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     if name == "percent":
         verdict = f"{agree} among themselves on {percent(shown)} of pairs of labels"
         return Sentence(f"{subject} {verdict}.", kind)
-    # The lower end decides, not the value, which may be luck.
-    low = shown.get("low")
-    if low is None or shown["n"] < FEW_ITEMS:
-        verdict = f"{do} not share enough items to show how far to rely on a single one"
-    elif low >= RELIABLE:
-        verdict = f"{agree} among themselves well enough to rely on one of them"
-    elif low >= TENTATIVE:
-        verdict = f"{agree} among themselves enough for tentative conclusions"
-    elif value >= TENTATIVE:
-        verdict = f"{agree} among themselves, perhaps enough for tentative conclusions"
-    else:
-        verdict = f"{do} not agree among themselves enough to rely on a single one"
+    verdict = {
+        "few": f"{do} not share enough items to show how far to rely on a single one",
+        "reliable": f"{agree} among themselves well enough to rely on one of them",
+        "tentative": f"{agree} among themselves enough for tentative conclusions",
+        "perhaps": f"{agree} among themselves, perhaps enough for tentative conclusions",
+        "low": f"{do} not agree among themselves enough to rely on a single one",
+    }[agreement_level(shown)]
     return Sentence(f"{subject} {verdict} ({number}).", kind)
+
+
+def agreement_level(figure: Mapping[str, Any]) -> str:
+    """How far to rely on labels with this coefficient, by Krippendorff's thresholds.
+
+    The lower end of the interval decides, not the value, which may be luck: ``reliable``,
+    ``tentative``, ``perhaps`` (the value alone reaches the threshold) or ``low``; ``few`` items;
+    ``alike`` if all labels are the same, and ``unknown`` without another figure.
+    """
+    value, low = figure["value"], figure.get("low")
+    if value is None:
+        return "alike" if figure["reason"] == NO_VARIATION else "unknown"
+    if low is None or figure["n"] < FEW_ITEMS:
+        return "few"
+    if low >= TENTATIVE:
+        return "reliable" if low >= RELIABLE else "tentative"
+    return "perhaps" if value >= TENTATIVE else "low"
 
 
 def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
@@ -202,7 +215,7 @@ def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str)
     number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
     may = "may" if first["passes"] else "may not"
     text = f"{_join_names(list(chosen))} {may} stand in for people{part}: as good as {number} of "
-    text += f"{first['tested']:,} of them at ε {first['epsilon']:g}, where half would do."
+    text += f"{first['tested']:,} of them, where half would do."
     denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
     if first["passes"] and denied:
         text += f" Measured by the author's own answer {_join_names(denied)} may not."

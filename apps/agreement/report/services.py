@@ -15,8 +15,9 @@ from django.db.models import Count, Max, Q, Sum
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.agreement.evaluation import DECIDED_HERE
 from apps.agreement.models import StoredReport
-from apps.agreement.report.label_matrix import read_label_matrix
+from apps.agreement.report.label_matrix import counted_labels, read_label_matrix
 from apps.agreement.report.queries import calibrations, costs
 from apps.agreement.report.repeats import self_agreement
 from apps.agreement.report.slices import Slice, check_slice
@@ -26,7 +27,7 @@ from apps.labels.blindness import hidden_from
 from apps.labels.models import PEOPLE, VIEW_UNKNOWN, Gold, ItemState, Label
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
-from labelhub.core.agreement.figures import share
+from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.reports.kind_agreement import disputed_items
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
@@ -77,14 +78,12 @@ def report_turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool
 logger = structlog.get_logger(__name__)
 
 #: Raise it when the content of reports changes: stored ones are then computed anew.
-EDITION = 7
+EDITION = 8
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
 UNKNOWN = Q(shown__isnull=True, provenance__has_key=VIEW_UNKNOWN)
 GOLD_IMPORTED = "The gold was imported: it is not known whether a suggestion was in view"
 NOT_KNOWN = "Whether a suggestion was in view when the gold was made is not known"
-#: Gold that rests on labels of people here.
-BY_PEOPLE = (Gold.Basis.REVIEW, Gold.Basis.AGREEMENT, Gold.Basis.ADJUDICATION)
 MOST_STORED = 50
 MOST_DIVIDED = 20
 
@@ -130,9 +129,13 @@ def agreement_report(
         return body
 
 
-def is_stored(project: Project, asked: Slice, schema: LabelSchema) -> bool:
-    """Whether the report is stored."""
-    return _stored_report(project, asked, ledger_state(project, schema)) is not None
+def report_at_hand(
+    project: Project, asked: Slice, schema: LabelSchema, user: User | AnonymousUser
+) -> Mapping[str, Any] | None:
+    """The report if it is stored and this reader may have the stored one; computes nothing."""
+    if not may_be_stored(asked) or _has_blind_audits(project, user):
+        return None
+    return _stored_report(project, asked, ledger_state(project, schema))
 
 
 def _stored_report(project: Project, asked: Slice, state: str) -> Mapping[str, Any] | None:
@@ -188,6 +191,7 @@ def _compute(
         "offline": offline_kinds(sheet),
         **found,
         **gold_in_view(project, sheet),
+        "labels_in_view": labels_in_view(project, sheet, asked),
         "calibration": calibrations(project, sheet, asked),
         "intra": self_agreement(project, sheet, asked, schema=schema, reader=reader),
         "cost": {} if asked.given else costs(project),
@@ -202,7 +206,7 @@ def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
     golds = Gold.objects.current().filter(item__project=project)
     rows = golds.exclude(basis=Gold.Basis.IMPORTED).values_list("item_id", "basis", "evidence")
     evidences = [
-        evidence if basis in BY_PEOPLE else () for item, basis, evidence in rows if item in items
+        evidence if basis in DECIDED_HERE else () for item, basis, evidence in rows if item in items
     ]
     views: dict[str, bool] = {}
     if any(evidences):
@@ -218,6 +222,22 @@ def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
         "gold_in_view": share(seen, len(ways) - unknown, reason=reason),
         "gold_view_unknown": unknown,
     }
+
+
+def labels_in_view(project: Project, sheet: LabelMatrix, asked: Slice) -> Figure:
+    """The share of people's labels that were given with a suggestion in view, of those of which
+    it is known: not of imported ones. One query."""
+    people, *_ = counted_labels(project, asked, sheet.raters, None)
+    people = people.filter(annotator__kind__in=PEOPLE, value__isnull=False)
+    if asked.kind:
+        people = people.filter(annotator__kind=asked.kind)
+    if asked.annotator is not None:
+        people = people.filter(annotator=asked.annotator)
+    found = people.aggregate(
+        n=Count("pk", filter=~UNKNOWN & ~Q(action=Label.Action.IMPORTED)),
+        seen=Count("pk", filter=IN_VIEW),
+    )
+    return share(found["seen"], found["n"], reason="not known of any label")
 
 
 def offline_kinds(sheet: LabelMatrix) -> dict[str, list[str]]:

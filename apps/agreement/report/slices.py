@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models import Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.http import QueryDict
@@ -191,7 +191,6 @@ def _join_titles(some: Iterable[Annotator]) -> str:
 
 
 MOST_RUNS = 30
-MOST_ANNOTATORS = 40
 #: Numbers of rows fit a column of any database.
 MOST_NUMBER = 2_147_483_647
 
@@ -273,15 +272,6 @@ class SliceForm(forms.Form):
         self._choose("label", "all labels", [(name, name) for name in self.schema.parsed.names])
         if self.slice.annotator is not None:
             self._given["annotator"] = annotator_title(self._project, self.slice.annotator)
-
-    def busiest(self) -> list[str]:
-        """The annotators with most labels, as they are suggested; authors are not named.
-
-        A query over all labels: of many take those that a report is about.
-        """
-        known = named_annotators(self._project).annotate(labelled=Count("labels"))
-        known = known.order_by("-labelled", "pk")
-        return [describe_annotator(annotator) for annotator in known[:MOST_ANNOTATORS]]
 
     def _choose(self, name: str, nothing: str, offered: list[tuple[str, str]]) -> None:
         """An empty choice, the offered ones, and the address's value if it is none of them."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from apps.agreement.charts import step_of
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of, without_code
-from apps.common.charts import KIND_WORDS
+from apps.common.charts import KIND_WORDS, TEXT_MATCHER
 from apps.common.figures import draw_figure, number_words, share_words
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.schema import TASKS
@@ -290,7 +290,7 @@ def measures_against(report: Report, truth: Truth) -> Measures:
 def tie_words(columns: Sequence[Column]) -> str:
     """A sentence on items without a single most frequent answer; empty without any."""
     tied = [
-        f"{'No LLM' if column.offline else KIND_WORDS[column.kind]} {column.ties:,}"
+        f"{TEXT_MATCHER if column.offline else KIND_WORDS[column.kind]} {column.ties:,}"
         for column in columns
         if column.ties
     ]

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from apps.common.charts import KIND_WORDS, TEXT_MATCHER
 from labelhub.core.schema import TASKS
 
 Report = Mapping[str, Any]
@@ -67,14 +68,14 @@ def truths_of(report: Report) -> list[Truth]:
 def short_name(report: Report, kind: str) -> str:
     """The name of a kind in a chart."""
     if kind in ("llm", "model") and report["offline"].get(kind):
-        return "No LLM"
-    return {"llm": "LLM"}.get(kind, kind.capitalize())
+        return TEXT_MATCHER
+    return KIND_WORDS.get(kind, kind)
 
 
 def name_of(report: Report, kind: str) -> str:
-    """The name of a kind in a sentence; the offline text matcher is never called an LLM."""
+    """The name of a kind in a sentence; the text matcher is never called an LLM."""
     if kind in ("llm", "model") and report["offline"].get(kind):
-        return "the offline text matcher (not an LLM)"
+        return f"the {TEXT_MATCHER[:1].lower()}{TEXT_MATCHER[1:]}"
     return KIND_NAMES.get(kind, kind)
 
 

@@ -101,7 +101,9 @@ def _do_step(project: Project, actor: User, step: str | None, form: PromiseForm)
 def _context(found: AutomationState, project: Project) -> dict[str, Any]:
     live = found.guarantee
     # With a live promise the costs of another one are neither shown nor counted.
-    plan = {"plan": found.plan, "pool": found.pool} if live is None else {}
+    plan = {}
+    if live is None:
+        plan = {"plan": found.plan, "pool": found.pool, "needed": labels_by_target(found.plan)}
     return plan | {
         "found": found,
         "live": live,
@@ -111,7 +113,6 @@ def _context(found: AutomationState, project: Project) -> dict[str, Any]:
         "last": found.last,
         "last_words": ending_words(found.last) if found.last else "",
         "last_failed": bool(found.last and failure_of(found.last)),
-        "needed": labels_by_target(found.asked[1]),
         "before": [
             (guarantee, short_ending_words(guarantee)) for guarantee in ended_promises(project)
         ],

@@ -18,6 +18,7 @@ from apps.agreement.evaluation import (
     debates_by_item,
     evaluation_report,
     find_source,
+    is_gold_uncertain_first,
     items_by_outcome,
     items_in_cell,
     items_in_matrix,
@@ -39,7 +40,10 @@ OUTCOME_WORDS = {
     "unanswered": "Without a usable answer",
 }
 OWN_GOLD = "{0:,} of {1:,} gold values are this person's own decision and agree by construction."
-HEADLINES = ("macro_f1", "accuracy")
+#: The figure of the verdict: of sets the exact match, else the accuracy.
+HEADLINES = ("exact_match", "accuracy")
+#: A matrix of more labels than this is shown on demand.
+MOST_LABELS = 12
 
 
 @login_required
@@ -51,6 +55,7 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
         chosen = _source_parameters(QueryDict(request.GET["of"]))
         return HttpResponseRedirect(f"{request.path}?{urlencode(chosen)}")
     report = evaluation_report(project, **_source_asked(request))
+    headline = next(name for name in HEADLINES if name in report.evaluation.overall)
     items_url = reverse("evaluation_items", args=[slug])
     choices = source_choices(project)
     context = {
@@ -60,9 +65,12 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
         "source": report.compared.source,
         "choices": choices,
         "several_sources": sum(map(len, choices.values())) > 1,
-        "overall": sorted(
-            report.evaluation.overall.items(), key=lambda named: named[0] not in HEADLINES
-        ),
+        "right": report.evaluation.overall[headline],
+        "overall": [
+            (name, shown) for name, shown in report.evaluation.overall.items() if name != headline
+        ],
+        "large": len(report.evaluation.labels) > MOST_LABELS,
+        "biased": is_gold_uncertain_first(project),
         "own_gold_words": OWN_GOLD.format(report.compared.own_gold, report.compared.gold_total),
         "drawn": draw_evaluation(report, items_url),
         "sides": ("gold yes", "gold no"),

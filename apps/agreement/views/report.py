@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
@@ -18,72 +17,83 @@ from apps.agreement.report.items import (
     gold_words,
     select_places,
     texts_by_kind,
+    withheld_items,
 )
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.over_time import agreement_over_time, why_not_over_time
-from apps.agreement.report.page import report_page, standalone_page
-from apps.agreement.report.services import agreement_report, is_stored, offline_kinds, report_turn
-from apps.agreement.report.slices import (
-    Slice,
-    SliceForm,
-    annotator_title,
-    compared_annotators,
-    read_slice,
+from apps.agreement.report.page import TABS, details, file_context, overview, standalone_page
+from apps.agreement.report.services import (
+    agreement_report,
+    offline_kinds,
+    report_at_hand,
+    report_turn,
 )
+from apps.agreement.report.slices import Slice, SliceForm, annotator_title, read_slice
 from apps.agreement.report.truths import part_words
 from apps.common.charts.files import CONTENT_TYPES, attachment, chart_file
 from apps.common.lists import requested_page
-from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.labels.models import Label
-from apps.projects.models import Item, LabelSchema, Project
+from apps.projects.models import Item, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.errors import InvalidInput, NotFound
 
-#: With more labels the page comes first and the numbers when they are there.
-MOST_AT_ONCE = 60_000
+#: With more labels than these the page comes first, and the numbers when they are computed.
+MOST_AT_ONCE = 1_000
 OVER_TIME = "over-time"
 
 
 @login_required
 @require_GET
 def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Sentences, charts and tables of a slice; ``part=report`` is the part fetched later."""
+    """The overview of a slice, from the stored report.
+
+    Where none is stored the page answers without numbers and asks for them: ``part=report``.
+    """
     project = get_project(request.user, slug, Right.VIEW)
-    frame = project_page(request, project, "agreement")
-    if request.GET.get("part") == "report":
-        frame |= _report_context(request, project, *read_slice(project, request.GET))
-        return render(request, "agreement/agreement_report.html", frame)
     form = SliceForm(project, request.GET)
     faulty = not form.is_valid()
     form.offer()
+    asked, report = form.slice, None
+    if not faulty:
+        report = report_at_hand(project, asked, form.schema, request.user)
+        if report is None and (request.GET.get("part") == "report" or _has_few_labels(project)):
+            report = agreement_report(project, asked, user=request.user, schema=form.schema)
+    frame = project_page(request, project, "agreement")
+    frame |= {"form": form, "faulty": faulty, "query": asked.query}
+    if report is not None:
+        frame |= overview(project, report, asked, request.user)
+    if report is not None and "HX-Request" in request.headers:
+        return render(request, "agreement/agreement_report.html", frame)
+    status = InvalidInput.http_status if faulty else 200
+    return render(request, "agreement/agreement.html", frame, status=status)
+
+
+def _has_few_labels(project: Project) -> bool:
     labels = Label.objects.filter(annotator__project=project)
-    many = labels[: MOST_AT_ONCE + 1].count() > MOST_AT_ONCE
-    frame |= {"form": form, "faulty": faulty, "query": form.slice.query}
-    frame["suggested"] = [] if many else form.busiest()
-    if faulty:
-        return render(request, "agreement/agreement.html", frame, status=InvalidInput.http_status)
-    if many and not is_stored(project, form.slice, form.schema):
-        frame |= {"later": True}
-    else:
-        frame |= _report_context(request, project, form.slice, form.schema)
-        if many:
-            frame["suggested"] = compared_annotators(frame["report"])
-    return render(request, "agreement/agreement.html", frame)
+    return labels[: MOST_AT_ONCE + 1].count() <= MOST_AT_ONCE
 
 
 @login_required
 @require_GET
-def agreement_over_time_part(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The picture over time, which is read period by period: fetched when the page is there."""
+def agreement_detail(request: SignedInRequest, slug: str, tab: str) -> HttpResponse:
+    """One tab of the details: the part that the page fetches, or a page of its own."""
     project = get_project(request.user, slug, Right.VIEW)
+    if tab not in TABS:
+        raise NotFound(f"There is no tab '{tab[:40]}'.")
     asked, schema = read_slice(project, request.GET)
-    figure = agreement_over_time(project, asked, schema)
-    context = {"project": project, "figure": figure, "query": asked.query}
-    if figure is None:
-        context |= {"why_not": why_not_over_time(project, asked)}
-    return render(request, "agreement/agreement_report.html#over_time", context)
+    part = "HX-Request" in request.headers
+    context = project_page(request, project, "agreement") | {"tab": tab, "in_page": part}
+    if tab == OVER_TIME:
+        figure = agreement_over_time(project, asked, schema)
+        why_not = "" if figure else why_not_over_time(project, asked)
+        context |= {"figure": figure, "why_not": why_not, "tabs": TABS, "query": asked.query}
+    else:
+        report = agreement_report(project, asked, user=request.user, schema=schema)
+        context |= details(project, report, asked, tab)
+    template = "agreement/agreement_details.html"
+    return render(request, f"{template}#panel" if part else template, context)
 
 
 @login_required
@@ -108,39 +118,16 @@ def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: st
 
 @login_required
 @require_GET
-def agreement_annotators(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Annotator by annotator: a large picture, fetched when somebody scrolls there."""
-    project = get_project(request.user, slug, Right.VIEW)
-    asked, schema = read_slice(project, request.GET)
-    report = agreement_report(project, asked, user=request.user, schema=schema)
-    figure = CHARTS["annotators"](report)
-    context = {"project": project, "figure": figure, "query": asked.query}
-    return render(request, "agreement/agreement_report.html#annotators", context)
-
-
-@login_required
-@require_GET
 def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     """The whole report as one HTML file to send to a colleague: no script, nothing to load."""
     project = get_project(request.user, slug, Right.VIEW)
     asked, schema = read_slice(project, request.GET)
     report = agreement_report(project, asked, user=request.user, schema=schema)
-    context = report_page(project, report) | {"project": project, "alone": True}
+    context = file_context(project, report, asked, request.user)
     page = render_to_string("agreement/agreement_file.html", context, request)
     answer = HttpResponse(standalone_page(page))
     answer["Content-Disposition"] = attachment((slug, "agreement"), asked.given, "html")
     return answer
-
-
-def _report_context(
-    request: SignedInRequest, project: Project, asked: Slice, schema: LabelSchema
-) -> dict[str, Any]:
-    report = agreement_report(project, asked, user=request.user, schema=schema)
-    context = report_page(project, report) | {"asked": asked, "query": asked.query}
-    if asked.given and not is_stored(project, asked, schema):
-        # A report that is not stored would be computed again for the part that is fetched later.
-        context["annotators"] = CHARTS["annotators"](report)
-    return context
 
 
 PAGE_SIZE = 50
@@ -192,9 +179,7 @@ def _without_unanswered(
     project: Project, user_id: int, sheet: LabelMatrix, places: list[int]
 ) -> list[int]:
     """Without items that the reader has still to answer: others' labels of those stay hidden."""
-    answered = opinions_hidden_from(user_id) & Q(state__labels_by_people__gt=0)
-    withheld = Item.objects.filter(hidden_from(user_id) | answered, project=project)
-    hidden = set(withheld.values_list("pk", flat=True))
+    hidden = set(withheld_items(project, user_id).values_list("pk", flat=True))
     return [place for place in places if int(sheet.item_ids[place]) not in hidden]
 
 

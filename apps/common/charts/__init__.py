@@ -21,6 +21,8 @@ KIND_WORDS = {
     "model": "Model",
     "gold": "Gold",
 }
+#: The name of the built-in annotator that matches words: it is not called an LLM anywhere.
+TEXT_MATCHER = "Text matcher (demo)"
 #: Width of a chart that fits a phone of 390 pixels without scaling.
 WIDTH = 360.0
 #: Rows of a table on a page; the CSV file has all.

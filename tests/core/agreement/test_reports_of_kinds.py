@@ -9,7 +9,11 @@ from labelhub.core.agreement.estimation import Units, item_units
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.divergences import estimate_divergence, js_divergence
-from labelhub.core.agreement.reports.kind_agreement import disputed_items, kind_agreement
+from labelhub.core.agreement.reports.kind_agreement import (
+    disputed_items,
+    kind_agreement,
+    people_agreement,
+)
 from labelhub.core.agreement.reports.pair_agreement import kind_pairs
 from labelhub.core.agreement.reports.report import build_report, label_agreement
 from labelhub.core.errors import InvalidInput
@@ -22,6 +26,15 @@ TWO = {"crowd:a": [0, 0, 1, 1], "crowd:b": [0, 0, 1, 0]}
 
 def values(figures: Any) -> dict[str, Any]:
     return {name: figure["value"] for name, figure in figures.items()}
+
+
+def test_people_are_measured_together_whatever_their_kind() -> None:
+    both = people_agreement(matrix({"crowd:a": TWO["crowd:a"], "expert:b": TWO["crowd:b"]}))
+    assert values(both) == {"alpha_nominal": pytest.approx(8 / 15), "percent": 0.75}
+    machine = {"llm:m": [1, 1, 0, 0], "author:w": [1, 1, 1, 1]}
+    alone = people_agreement(matrix(TWO | machine))
+    assert values(alone) == values(both)
+    assert people_agreement(matrix(machine))["percent"]["reason"] == reasons.NO_LABELS
 
 
 def test_sets_that_overlap_agree_in_part() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.agreement.evaluation import EvaluationReport, PredictionSource, evaluation_report
+from apps.common.charts import TEXT_MATCHER
 from apps.common.commands import LabelhubCommand
 from apps.projects.selectors import find_project
 from labelhub.core.agreement.evaluation import LabelScore
@@ -54,7 +55,7 @@ class Command(LabelhubCommand):
         return report.to_json()
 
     def _introduce(self, source: PredictionSource, report: EvaluationReport) -> None:
-        note = " (offline text matcher: not an LLM)" if source.offline else ""
+        note = f" ({TEXT_MATCHER})" if source.offline else ""
         unanswered = len(report.compared.unanswered)
         self.say(
             f"{source.name}{note}: {report.evaluation.n} items compared, {unanswered} unanswered"

@@ -1,7 +1,7 @@
 """How far annotators of one kind agree, and the items on which people disagree most."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,6 +77,25 @@ def kind_agreement(matrix: LabelMatrix, kind: str) -> Figures:
     else:
         found = _uncategorised_figures(matrix, kind)
     return found | _abstention_figures(matrix, kind)
+
+
+#: The kinds whose labels make a label set of people; authors are measured against, not with, them.
+REVIEWERS = ("crowd", "expert")
+
+
+def people_agreement(matrix: LabelMatrix) -> Figures:
+    """The recommended coefficient and percent agreement of crowd and experts taken together.
+
+    ``n`` is the number of items with two labels or more of people, of whichever kind.
+    """
+    kind, *more = [kind for kind in REVIEWERS if len(matrix.of_kind(kind))] or REVIEWERS[:1]
+    if more:
+        alike = [
+            replace(rater, kind=kind) if rater.kind in more else rater for rater in matrix.raters
+        ]
+        matrix = replace(matrix, raters=alike)
+    found = kind_agreement(matrix, kind)
+    return {name: found[name] for name in (matrix.task.coefficients[0], "percent")}
 
 
 def _abstention_figures(matrix: LabelMatrix, kind: str) -> Figures:

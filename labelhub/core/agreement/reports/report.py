@@ -27,7 +27,7 @@ from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
 from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
-from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.kind_agreement import kind_agreement, people_agreement
 from labelhub.core.agreement.reports.kind_tests import KindTests, compare_kinds
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, units_of
 from labelhub.core.agreement.reports.pair_agreement import Pair, annotator_pairs, kind_pairs
@@ -225,6 +225,7 @@ class Report:
     matrix: LabelMatrix
     items: int
     sources: Mapping[str, SourceCounts]
+    people: Mapping[str, Figure]
     within: Mapping[str, Mapping[str, Figure]]
     per_label: Mapping[str, Sequence[LabelAgreement]]
     between: Sequence[Pair]
@@ -240,6 +241,7 @@ class Report:
         return {
             "items": self.items,
             "sources": {kind: counts.to_json() for kind, counts in self.sources.items()},
+            "people": dict(self.people),
             "within": {kind: dict(figures) for kind, figures in self.within.items()},
             "per_label": {
                 kind: [label.to_json() for label in labels]
@@ -312,6 +314,7 @@ def build_report(matrix: LabelMatrix) -> Report:
         matrix=matrix,
         items=matrix.ratings.n_items,
         sources={kind: _count_source(matrix, kind) for kind in matrix.kinds},
+        people=people_agreement(matrix),
         within={kind: kind_agreement(matrix, kind) for kind in matrix.kinds},
         per_label={kind: label_agreement(matrix, kind) for kind in matrix.kinds},
         between=[*kind_pairs(matrix), *annotator_pairs(matrix)],
