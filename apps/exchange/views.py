@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
