@@ -290,7 +290,7 @@ class ItemState(models.Model):
         IN_REVIEW = "in_review", "Labelled by people, not decided"
         CONFLICT = "conflict", "Reviewers disagree"
         DECIDED = "decided", "Decided"
-        UNCLEAR = "unclear", "Cannot be told"
+        UNCLEAR = "unclear", "Unsure"
 
     class Audience(models.TextChoices):
         CROWD = "crowd", "Crowd"

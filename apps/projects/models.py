@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -165,7 +166,8 @@ def _parse_stored(definition: str) -> Schema:
 
 
 class LabelSchema(models.Model):
-    """One version of a project's label schema; a change is a new version, never an edit."""
+    """One version of a project's label schema; a change is a new version, never an edit, except for
+    the colours of labels."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schemas")
     version = models.PositiveIntegerField()
@@ -198,6 +200,15 @@ class LabelSchema(models.Model):
     def task(self) -> LabelType:
         """What kind of answer is asked for."""
         return self.parsed.task
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The definition without colours: all that can change an answer."""
+        labels = [
+            {key: value for key, value in label.items() if key != "color"}
+            for label in self.definition.get("labels", [])
+        ]
+        return self.definition | {"labels": labels}
 
 
 class SchemaChange(models.Model):

@@ -53,7 +53,7 @@ def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> N
     readable(page)
     page.keyboard.press("0")
     page.wait_for_url(f"**/adjudication/{second}/")
-    expect(page.get_by_text("Decided: it cannot be told.")).to_be_visible()
+    expect(page.get_by_text("Decided: unsure.")).to_be_visible()
     assert server.api("GET", "projects/keys-fought/gold/")["count"] == 0
     newest = server.labels("keys-fought")[-1]
     assert (newest["value"], newest["abstained"]) == (None, True)

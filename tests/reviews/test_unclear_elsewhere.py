@@ -61,9 +61,9 @@ class TestLists:
         assert list(search_items(project, read_query({"stage": "unclear"}), manager)) == [item.pk]
         assert list(search_items(project, read_query({"stage": "conflict"}), manager)) == []
         (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).rows
-        assert row.stage == "Cannot be told"
+        assert row.stage == "Unsure"
         html = page(manager, project, "items/?stage=unclear")
-        assert '<option value="unclear" selected>Cannot be told</option>' in html
+        assert '<option value="unclear" selected>Unsure</option>' in html
 
     def test_to_whoever_has_yet_to_answer_it_blind_it_stands_as_new(self) -> None:
         project = new_project(overlap=2, blind_share=1.0)
@@ -102,7 +102,7 @@ class TestWork:
         seen = preview(plan_job(project, boss, action=action, query=query, options=options))
 
         assert (seen.changing, seen.passed) == (0, {"unclear": 1})
-        assert seen.reasons == [(1, "are settled as “cannot be told” by an expert")]
+        assert seen.reasons == [(1, "are settled as unsure by an expert")]
 
     def test_many_at_once_go_back_to_the_queue(self, project: Project, item: Item) -> None:
         boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)

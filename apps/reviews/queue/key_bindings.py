@@ -1,10 +1,12 @@
 """Keys of the review screen: the defaults, and each person's own.
 
-1 to 9 always choose a label. Each person can change the other keys; none needs a modifier, and none
-works in a text field.
+1 to 9 always choose a label, and further labels have the letters that no action has. Each person
+can change the keys of actions; none needs a modifier, and none works in a text field.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
+from itertools import repeat
+from string import ascii_lowercase
 from typing import NamedTuple
 
 from django.db.models import QuerySet
@@ -35,10 +37,18 @@ ACTIONS = (
     KeyAction("comment", "Comment", "c"),
     KeyAction("guideline", "Guideline", "g"),
     KeyAction("mark", "Mark the selected text as evidence", "m"),
+    KeyAction("filter", "Filter the labels", "f"),
 )
 DEFAULTS = {action.name: action.keys for action in ACTIONS}
 #: Used by choices, the list of keys, search and navigation.
 RESERVED = frozenset({*"123456789", "?", "/", "Tab", "Escape", " "})
+
+
+def choice_keys(count: int, taken: Container[str]) -> list[str]:
+    """A key for each of ``count`` choices by its place: a digit, then a letter that is not
+    ``taken``; "" when these are used up."""
+    free = [*"123456789", *(letter for letter in ascii_lowercase if letter not in taken)]
+    return [*free, *repeat("", count)][:count]
 
 
 def keys_of(user: User) -> dict[str, str]:
