@@ -17,8 +17,7 @@ from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
-from apps.reviews.queue.item_context import FEW, group_names
-from apps.reviews.queue.key_bindings import choice_keys
+from apps.reviews.queue.item_context import FEW, choice_keys, group_names
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.schema import LabelDef, LabelType, Value, value_key, value_words
 

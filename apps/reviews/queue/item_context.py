@@ -3,9 +3,11 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from random import Random
+from string import ascii_lowercase
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
@@ -21,7 +23,6 @@ from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import role_in
 from apps.reviews.models import Comment, Draft, ReviewSettings, Slot
-from apps.reviews.queue.key_bindings import DEFAULTS, choice_keys
 from apps.reviews.queue.selectors import is_blind_for, read_setup
 from labelhub.core.errors import NotFound
 from labelhub.core.schema import LabelDef, LabelType, Schema
@@ -355,9 +356,9 @@ def _suggestions(label: int) -> QuerySet[Label]:
     return Label.objects.select_related("annotator").filter(pk=label).order_by()
 
 
-def review_task(project: Project, *, slot: Slot, keys: Mapping[str, str] = DEFAULTS) -> ReviewTask:
-    """The item of a lease as its holder sees it, in a few queries. ``keys`` of actions are no keys
-    of labels.
+def review_task(project: Project, *, slot: Slot, taken_keys: Collection[str] = ()) -> ReviewTask:
+    """The item of a lease as its holder sees it, in a few queries. ``taken_keys`` are keys of
+    actions, and so of no label.
 
     Raises:
         NotFound: the project has no such item.
@@ -372,7 +373,7 @@ def review_task(project: Project, *, slot: Slot, keys: Mapping[str, str] = DEFAU
     return ReviewTask(
         state=state,
         schema=schema,
-        choices=tuple(_choices(schema.parsed, state, offered, keys)),
+        choices=tuple(_choices(schema.parsed, state, offered, taken_keys)),
         slot=slot,
         settings=settings,
         begun=draft_of(state.item_id, user, schema),
@@ -391,11 +392,10 @@ def shuffle_options(options: Sequence[str], user_id: int, item_id: int) -> list[
 
 
 def _choices(
-    schema: Schema, state: ItemState, offered: Sequence[str], keys: Mapping[str, str]
+    schema: Schema, state: ItemState, offered: Sequence[str], taken_keys: Collection[str]
 ) -> list[Choice]:
     label = state.suggestion
     suggested = schema.names_in(label.value if label is not None and not label.abstained else None)
-    taken = {key for given in keys.values() for key in given.split()}
     groups = group_names(offered)
     return [
         Choice(
@@ -408,8 +408,15 @@ def _choices(
             short=groups[name][1],
             help=schema.label(name),
         )
-        for name, key in zip(offered, choice_keys(len(offered), taken), strict=True)
+        for name, key in zip(offered, choice_keys(len(offered), taken_keys), strict=True)
     ]
+
+
+def choice_keys(count: int, taken: Collection[str]) -> list[str]:
+    """A key for each of ``count`` choices by its place: a digit, then a letter that is not
+    ``taken``; "" when these are used up."""
+    free = [*"123456789", *(letter for letter in ascii_lowercase if letter not in taken)]
+    return [*free, *repeat("", count)][:count]
 
 
 def group_names(names: Sequence[str]) -> dict[str, tuple[str, str]]:

@@ -4,9 +4,7 @@
 can change the keys of actions; none needs a modifier, and none works in a text field.
 """
 
-from collections.abc import Container, Mapping
-from itertools import repeat
-from string import ascii_lowercase
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.db.models import QuerySet
@@ -42,13 +40,6 @@ ACTIONS = (
 DEFAULTS = {action.name: action.keys for action in ACTIONS}
 #: Used by choices, the list of keys, search and navigation.
 RESERVED = frozenset({*"123456789", "?", "/", "Tab", "Escape", " "})
-
-
-def choice_keys(count: int, taken: Container[str]) -> list[str]:
-    """A key for each of ``count`` choices by its place: a digit, then a letter that is not
-    ``taken``; "" when these are used up."""
-    free = [*"123456789", *(letter for letter in ascii_lowercase if letter not in taken)]
-    return [*free, *repeat("", count)][:count]
 
 
 def keys_of(user: User) -> dict[str, str]:

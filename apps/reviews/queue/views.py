@@ -265,7 +265,8 @@ def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot |
 def _on_screen(request: SignedInRequest, project: Project, slot: Slot | None) -> dict[str, Any]:
     """What the templates of an item need."""
     keys = keys_of(request.user)
-    task = review_task(project, slot=slot, keys=keys) if slot else None
+    taken = {key for given in keys.values() for key in given.split()}
+    task = review_task(project, slot=slot, taken_keys=taken) if slot else None
     if slot and task:
         note_shown(slot, task.suggestion)
     return {"project": project, "task": task, "keys": keys}
