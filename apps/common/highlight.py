@@ -1,10 +1,11 @@
 """Mark quoted phrases in untrusted text."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 #: Models replace dashes and quotation marks when they quote.
@@ -12,13 +13,19 @@ _ALIKE = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "
 _LEAST_LETTERS = 2
 
 
-def highlight(text: str, evidence: Mapping[str, Iterable[str]] | None) -> SafeString:
+def highlight(
+    text: str,
+    evidence: Mapping[str, Iterable[str]] | None,
+    labels: Mapping[str, tuple[str, str]] | None = None,
+) -> SafeString:
     """``text`` as escaped HTML with every phrase of ``evidence`` in a ``<mark>``.
 
     Args:
         text: any text, also a hostile one.
         evidence: phrases by label. Case, runs of blanks and the style of quotation marks do not
             matter; phrases that do not occur are ignored.
+        labels: name and colour by key of ``evidence``, if its keys are not to be shown as they are.
+            The marks then have the colours, show the names on hover, and take the focus.
 
     Returns:
         HTML in which ``data-label`` of each mark names its labels; without its tags it equals the
@@ -34,13 +41,28 @@ def highlight(text: str, evidence: Mapping[str, Iterable[str]] | None) -> SafeSt
     if not marks:
         return escape(text)
     parts: list[str] = []
-    for start, end, labels in _segments(len(text), marks):
+    for start, end, keys in _segments(len(text), marks):
         part = escape(text[start:end])
-        if labels:
-            names = escape(", ".join(labels))
-            part = mark_safe(f'<mark class="quote" data-label="{names}">{part}</mark>')  # noqa: S308 - both parts are escaped
+        if keys:
+            words = escape(", ".join(keys))
+            shown = _label_attributes([labels[key] for key in keys]) if labels else ""
+            part = mark_safe(f'<mark class="quote" data-label="{words}"{shown}>{part}</mark>')  # noqa: S308 - all parts are escaped
         parts.append(part)
     return mark_safe("".join(parts))  # noqa: S308 - every part is escaped
+
+
+def _label_attributes(labels: list[tuple[str, str]]) -> SafeString:
+    """The names as JSON for the page's script and in words for people, and at most two colours."""
+    names = list(dict.fromkeys(name for name, _ in labels))
+    colors = [*dict.fromkeys(color for _, color in labels if color), ""]
+    second = format_html(' data-color2="{}"', colors[1]) if len(colors) > 2 else ""
+    return format_html(
+        ' data-names="{}" data-color="{}"{} title="{}" tabindex="0"',
+        json.dumps(names, ensure_ascii=False),
+        colors[0],
+        second,
+        ", ".join(names),
+    )
 
 
 def find_quote(text: str, phrase: str) -> str | None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
@@ -171,7 +172,8 @@ def _parse_stored(definition: str) -> Schema:
 
 
 class LabelSchema(models.Model):
-    """One version of a project's label schema; a change is a new version, never an edit."""
+    """One version of a project's label schema; a change is a new version, never an edit, except for
+    the colours of labels."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schemas")
     version = models.PositiveIntegerField()
@@ -210,6 +212,14 @@ class LabelSchema(models.Model):
         if value is None or isinstance(value, list):
             return value_words(value)
         return self.parsed.name_of(value)
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The definition without colours: all that can change an answer."""
+        labels = [
+            {key: value for key, value in label.items() if key != "color"}
+            for label in self.definition.get("labels", [])
+        ]
+        return self.definition | {"labels": labels}
 
 
 class SchemaChange(models.Model):

@@ -10,6 +10,7 @@ from django import forms
 from django.forms.formsets import BaseFormSet, formset_factory
 
 from labelhub.core.schema import (
+    COLORS,
     MAX_LABELS,
     TASKS,
     LabelDef,
@@ -34,6 +35,11 @@ class LabelForm(forms.Form):
     source = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(max_length=100, error_messages={"required": "Give the label a name."})
     point = forms.FloatField(required=False, label="Scale point")
+    color = forms.ChoiceField(
+        required=False,
+        label="Colour",
+        choices=[("", "Automatic"), *((color, color.capitalize()) for color in COLORS)],
+    )
     description = forms.CharField(
         required=False, help_text="What the label means, in one sentence."
     )
@@ -58,6 +64,7 @@ class LabelForm(forms.Form):
         return {
             "name": data["name"],
             "point": data["point"],
+            "color": data["color"],
             "description": data["description"],
             "include": data["include"],
             "exclude": data["exclude"],
@@ -159,6 +166,7 @@ def _as_row(label: LabelDef) -> dict[str, Any]:
     return {
         "name": label.name,
         "point": None if label.point is None else whole(label.point),
+        "color": label.color,
         "description": label.description,
         "include": label.include,
         "exclude": label.exclude,

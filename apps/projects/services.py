@@ -74,7 +74,8 @@ def create_project(
 
 @transaction.atomic
 def set_schema(*, project: Project, schema: Schema, actor: User | None) -> LabelSchema:
-    """Make ``schema`` the project's newest version; an equal one changes nothing.
+    """Make ``schema`` the project's newest version. An equal one makes no version, and only its
+    colours are stored: they change no answer, so that nothing becomes outdated.
 
     Raises:
         SchemaInUse: the project has items, and the change is more than new labels or descriptions:
@@ -85,6 +86,9 @@ def set_schema(*, project: Project, schema: Schema, actor: User | None) -> Label
     refuse_while_changing(project)
     current = current_schema(project)
     if current.parsed == schema:
+        if current.parsed.colors != schema.colors:
+            current.definition = schema.to_json()
+            current.save(update_fields=["definition"])
         return current
     if project.items.exists():
         _require_additive(current.parsed, schema)

@@ -1,6 +1,7 @@
 // The adjudication page of an item: highlights quotes, shows the selected answer, and marks evidence.
 // Without this script the page is a plain form.
 import { watchFresh } from "./review/fresh.js";
+import { rememberLabels, watchLabels } from "./review/labels.js";
 import { Leases } from "./review/leases.js";
 import { watchNone } from "./review/none.js";
 
@@ -13,7 +14,7 @@ function focusOpinion(opinion) {
   for (const each of opinions) each.toggleAttribute("data-on", each === opinion);
   const wanted = opinion?.dataset.opinion;
   for (const mark of hero.querySelectorAll("mark")) {
-    mark.toggleAttribute("data-on", `, ${mark.dataset.label}, `.includes(`, ${wanted}, `));
+    mark.toggleAttribute("data-on", `, ${mark.dataset.label}`.includes(`, ${wanted}:`));
   }
   hero.toggleAttribute("data-focused", Boolean(opinion?.querySelector(".quotes")));
 }
@@ -169,6 +170,7 @@ function watchSending(leases) {
       complaint.hidden = false;
       return;
     }
+    if (!plain) rememberLabels(desk);
     desk.querySelector("[name=seconds]").value = ((performance.now() - began) / 1000).toFixed(1);
     // The answer needs its lease: leaving the page must not release it.
     leases?.drop(desk.dataset.lease);
@@ -196,5 +198,6 @@ watchOpinions();
 watchChoices();
 watchMarking();
 watchDetails();
+watchLabels(desk);
 watchFresh(desk);
 watchSending(hold());

@@ -19,7 +19,7 @@ function showTask(editor) {
   labels.hidden = bare;
   // Disabled fields are not sent, so that rows of another task do no harm. The formset's own
   // counters are hidden fields and are always sent.
-  for (const field of labels.querySelectorAll(":is(input:not([type=hidden]), textarea)")) {
+  for (const field of labels.querySelectorAll(":is(input:not([type=hidden]), select, textarea)")) {
     field.disabled = bare;
   }
   editor.querySelector("[data-no-labels]").hidden = !bare;

@@ -86,3 +86,16 @@ def test_a_phrase_given_as_one_string_counts_as_one_phrase() -> None:
 def test_a_phrase_that_does_not_occur_marks_nothing() -> None:
     assert highlight("so it is", {"a": ["never said", "", " "]}) == "so it is"
     assert highlight("so it is", None) == "so it is"
+
+
+def test_a_quote_names_its_labels_and_has_their_colours() -> None:
+    evidence = {"o1:a": ["the pool was warm"], "o2:b": ["pool was"]}
+    html = highlight("the pool was warm", evidence, {"o1:a": ("A", "blue"), "o2:b": ("B", "red")})
+    first, both, _ = re.findall(r"<mark([^>]*)>", html)
+    assert ('title="A"' in first, 'data-color="blue"' in first, "data-color2" in first) == (
+        True,
+        True,
+        False,
+    )
+    assert all(part in both for part in ('title="A, B"', 'data-color="blue"', 'data-color2="red"'))
+    assert without_tags(html) == "the pool was warm"

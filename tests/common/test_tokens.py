@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from labelhub.core.schema import COLORS
+
 TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
 MODES = ("light", "dark")
 PAPERS = ("surface", "surface-raised", "surface-sunken", "surface-hover")
 TONES = ("ok", "warn", "bad", "info")
 KINDS = ("llm", "crowd", "expert", "author")
 QUIET_KINDS = ("model", "gold")
+LABELS = [f"label-{color}" for color in COLORS]
 
 TEXT_PAIRS = [
     *[(ink, paper) for paper in PAPERS for ink in ("ink", "ink-quiet", "accent")],
@@ -29,7 +32,9 @@ TEXT_PAIRS = [
     ("on-danger", "danger"),
     ("on-quote", "quote"),
 ]
-SHAPE_PAIRS = [(line, paper) for line in ("line-strong", "focus") for paper in PAPERS[:2]]
+SHAPE_PAIRS = [(line, paper) for line in ("line-strong", "focus", *LABELS) for paper in PAPERS[:2]]
+#: The most of a label's colour that lies behind quoted words (components/text.css).
+BEHIND_QUOTES = 0.32
 
 #: Linear RGB as seen without one of the three cones, complete form (Machado, Oliveira and Fernandes
 #: 2009, "A Physiologically-based Model for Simulation of Color Vision Deficiency", table 1).
@@ -128,3 +133,46 @@ def test_the_four_kinds_stay_apart_for_every_colour_vision(mode: str, vision: st
 
 def distance(first: Colour, other: Colour) -> float:
     return float(sum((a - b) ** 2 for a, b in zip(first, other, strict=True)) ** 0.5)
+
+
+@pytest.mark.parametrize("vision", VISIONS)
+@pytest.mark.parametrize("mode", MODES)
+def test_labels_stay_apart_for_every_colour_vision(mode: str, vision: str) -> None:
+    known = colours()[mode]
+    places = {label: lab(seen(known[label], vision)) for label in LABELS}
+    near = {
+        (first, other): round(distance(places[first], places[other]), 1)
+        for first, other in combinations(LABELS, 2)
+        if distance(places[first], places[other]) < 15
+    }
+    assert near == {}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_quoted_words_are_readable_on_the_colour_of_their_label(mode: str) -> None:
+    index = MODES.index(mode)
+    codes = {
+        name: pair[index]
+        for name, *pair in re.findall(
+            r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", TOKENS.read_text()
+        )
+    }
+    poor = {
+        label: round(contrast(linear(codes["ink"]), behind), 2)
+        for label in LABELS
+        if contrast(linear(codes["ink"]), behind := mixed(codes[label], codes["surface-raised"]))
+        < 4.5
+    }
+    assert poor == {}
+
+
+def mixed(color: str, paper: str) -> Colour:
+    """As ``color-mix(in srgb, color, paper)`` paints behind quotes."""
+    parts = [
+        round(
+            BEHIND_QUOTES * int(color[start : start + 2], 16)
+            + (1 - BEHIND_QUOTES) * int(paper[start : start + 2], 16)
+        )
+        for start in (1, 3, 5)
+    ]
+    return linear("#" + "".join(f"{part:02x}" for part in parts))

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from labelhub.core.schema import (
+    COLORS,
     TASKS,
     Schema,
     SchemaError,
@@ -283,3 +284,16 @@ BOMB = '<!DOCTYPE v [<!ENTITY a "aaaa">]><View>&a;</View>'
 def test_what_cannot_be_asked_here_is_said(config: str, words: str) -> None:
     with pytest.raises(SchemaError, match=words):
         schema_from_studio(config)
+
+
+def test_labels_have_the_colour_of_their_place_or_their_own() -> None:
+    labels = ["a", {"name": "b", "color": "red"}, *"cdefghi"]
+    schema = parse_schema({"task": "single", "labels": labels})
+    assert [schema.color(name) for name in "abci"] == [COLORS[0], "red", COLORS[2], COLORS[0]]
+    assert schema.color("nothing of the kind") == ""
+    assert PER_ITEM.color("no", ["yes", "no"]) == COLORS[1]
+    assert parse_schema(schema.to_json()).colors == schema.colors
+    # Colours change no answer.
+    assert schema == parse_schema({"task": "single", "labels": [*"abcdefghi"]})
+    with pytest.raises(SchemaError, match="number 1, color: must be one of blue, "):
+        parse_schema({"task": "single", "labels": [{"name": "a", "color": "#ff0000"}, "b"]})

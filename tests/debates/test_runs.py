@@ -15,7 +15,7 @@ from apps.debates.services import (
 )
 from apps.projects.services import set_schema
 from labelhub.core.errors import Conflict, InvalidInput
-from labelhub.core.schema import schema_from_names
+from labelhub.core.schema import parse_schema, schema_from_names
 from tests.factories.debates import add_items, plan_for, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ProjectFactory
@@ -37,6 +37,10 @@ def test_a_run_keeps_schema_prompts_and_models_as_they_were() -> None:
     other = started_run(project, "ecj")
     assert other.spec_hash != run.spec_hash
     assert other.spec_hash == started_run(project, "ecj", limit=1).spec_hash
+    painted = [{"name": "good", "color": "pink"}, "bad", "odd"]
+    recolored = parse_schema({"task": "single", "labels": painted})
+    assert set_schema(project=project, schema=recolored, actor=None).version == 2
+    assert other.spec_hash == started_run(project, "ecj").spec_hash
 
 
 @pytest.mark.parametrize(

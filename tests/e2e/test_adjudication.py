@@ -53,7 +53,7 @@ def test_an_expert_decides_without_a_mouse(open_as: OpenAs, server: Server) -> N
     readable(page)
     page.keyboard.press("0")
     page.wait_for_url(f"**/adjudication/{second}/")
-    expect(page.get_by_text("Decided: it cannot be told.")).to_be_visible()
+    expect(page.get_by_text("Decided: unsure.")).to_be_visible()
     assert server.api("GET", "projects/keys-fought/gold/")["count"] == 0
     newest = server.labels("keys-fought")[-1]
     assert (newest["value"], newest["abstained"]) == (None, True)
@@ -134,7 +134,7 @@ def test_a_name_is_completed_and_a_comment_resolved(open_as: OpenAs, server: Ser
     expect(page.get_by_role("option", name="reviewer")).to_be_visible()
     page.keyboard.press("Enter")
     expect(words).to_have_value("Ask @reviewer ")
-    page.get_by_role("button", name="Comment", exact=True).click()
+    page.get_by_role("button", name="Send", exact=True).click()
     comment = page.locator(".comment", has_text="Ask @reviewer")
     expect(comment.locator(".mention")).to_have_text("@reviewer")
     comment.get_by_role("button", name="Resolve").click()

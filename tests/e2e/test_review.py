@@ -45,6 +45,11 @@ SELECT = """(hero, words) => {
   getSelection().addRange(range);
 }"""
 
+#: Parts of the page with a scroll bar of their own.
+SCROLLING = """[...document.querySelectorAll("main *")].filter((part) =>
+  part.scrollHeight > part.clientHeight + 1
+  && ["auto", "scroll"].includes(getComputedStyle(part).overflowY)).map((part) => part.className)"""
+
 Project = Callable[..., str]
 
 
@@ -485,3 +490,62 @@ def test_a_phone_reviews_by_touch(open_as: OpenAs, server: Server, project: Proj
     assert same_page(page)
     [label] = labelled(server, slug)
     assert (str(label["item"]), label["value"]) == (first, names)
+
+
+def test_fifty_labels_and_a_long_text(open_as: OpenAs, server: Server) -> None:
+    """Labels are found by letters, by words and as recently used ones; the text stays in sight."""
+    slug = f"keys-{next(SLUGS)}"
+    names = [f"{place}/{what}" for place in ("Room", "Pool") for what in "abcdefghij"]
+    names += [f"Label {number}" for number in range(21, 50)] + ["Café"]
+    schema = {"task": "multi", "labels": [{"name": name} for name in names]}
+    server.api("POST", "projects/", {"slug": slug, "schema": schema, "blind_share": 0})
+    quoted = {"Room/a": ["bed was hard"], "Pool/b": ["hard and"]}
+    bot = {"annotator": "bot", "kind": "llm", "value": list(quoted), "evidence": quoted}
+    text = "The bed was hard and loud. " + "Nobody came to help us for days. " * 180
+    rows = [{"id": f"long {number}", "text": text, "labels": [bot]} for number in range(3)]
+    server.api("POST", f"projects/{slug}/import/", rows)
+    page = open_as("reviewer", viewport={"width": 1280, "height": 800})
+    review(page, slug)
+
+    # Each side marks the other, for the pointer and for the keyboard.
+    linked = page.locator(".choice[data-linked]")
+    page.get_by_title("Pool/b, Room/a").first.hover()
+    expect(linked).to_have_count(2)
+    page.get_by_title("Room/a", exact=True).first.focus()
+    expect(linked).to_have_text(re.compile("Room: a"))
+    task(page).get_by_role("checkbox", name="Pool: b").focus()
+    expect(page.locator("mark[data-linked]")).to_have_text(["hard", "and"])
+
+    page.keyboard.press("i")
+    page.keyboard.press("f")
+    page.keyboard.type("cafe")
+    expect(page.locator(".choice[data-name]:visible")).to_have_count(1)
+    page.keyboard.press("Enter")
+    assert chosen(page) == ["Room/a", "Pool/b", "Pool/c", "Café"]
+    page.keyboard.press("f")
+    page.keyboard.type("nothing like it")
+    page.keyboard.press("Escape")
+    expect(page.locator(".choice[data-name]:visible")).to_have_count(50)
+    assert page.evaluate(SCROLLING) == []
+    page.mouse.wheel(0, 2500)
+    expect(task(page).get_by_role("button", name="Save")).to_be_in_viewport(ratio=1)
+    press_and_go_on(page, "Enter")
+    front = page.locator("[data-front] .choice")
+    expect(front.last).to_have_attribute("data-name", "Café")
+    expect(front.locator("[data-key=i]")).to_have_value("Pool/c")
+
+    phone = {"width": 390, "height": 844}
+    page = open_as("reviewer", viewport=phone, has_touch=True, is_mobile=True)
+    review(page, slug)
+    sheet = task(page).get_by_role("region", name="Your answer").bounding_box()
+    assert sheet is not None
+    assert sheet["height"] <= phone["height"] / 2 + 1
+    last = task(page).get_by_role("checkbox", name="None of these")
+    last.scroll_into_view_if_needed()
+    expect(last).to_be_in_viewport()
+    expect(page.locator("[data-hero]")).to_be_in_viewport()
+    page.get_by_title("Room/a", exact=True).first.tap()
+    expect(page.locator(".choice[data-linked]")).to_be_in_viewport()
+    page.get_by_role("button", name="Hide the labels").tap()
+    expect(last).to_be_hidden()
+    expect(task(page).get_by_role("button", name="Accept")).to_be_in_viewport(ratio=1)

@@ -114,6 +114,18 @@ def test_a_change_makes_new_versions() -> None:
     assert (body["name"], body["schema_version"], body["guideline"]) == ("Renamed", 2, "Read")
 
 
+def test_a_colour_is_read_and_set_without_a_new_version() -> None:
+    project = ProjectFactory.create()
+    client = signed_in(member(project, Role.MANAGER))
+    schema = client.get(f"{URL}{project.slug}/").json()["schema"]
+    schema["labels"][0]["color"] = "teal"
+    response = client.patch(f"{URL}{project.slug}/", {"schema": schema})
+    assert_matches_schema(response, "PATCH", ONE)
+    assert (response.json()["schema"], response.json()["schema_version"]) == (schema, 1)
+    copy = client.post(URL, {"slug": "copy", "schema": response.json()["schema"]})
+    assert copy.json()["schema"] == schema
+
+
 def test_a_change_that_strands_labels_is_a_conflict_and_changes_nothing() -> None:
     project = ProjectFactory.create()
     ItemFactory.create(project=project)

@@ -140,6 +140,17 @@ def test_a_change_is_a_new_version_and_the_old_one_stays(project: Project) -> No
     assert project.schemas.get(version=1).parsed.names == ("Food", "Service")
 
 
+def test_a_colour_is_stored_without_a_new_version(project: Project) -> None:
+    ItemFactory.create(project=project)
+    asked = project.schemas.get().asked
+    painted = set_schema(
+        project=project, schema=schema("Food", "Service", color="pink"), actor=None
+    )
+    assert painted.version == 1
+    assert painted.asked == asked
+    assert "pink" in project.schemas.get().parsed.colors
+
+
 def test_the_same_schema_makes_no_version(project: Project) -> None:
     assert set_schema(project=project, schema=schema("Food", "Service"), actor=None).version == 1
 

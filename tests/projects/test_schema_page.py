@@ -44,6 +44,17 @@ def test_a_manager_edits_and_makes_a_version(manager: Client, project: Project) 
     assert current_schema(project).parsed.names == ("Food", "Price")
 
 
+def test_a_manager_chooses_a_colour(manager: Client, project: Project) -> None:
+    ItemFactory.create(project=project)
+    names = current_schema(project).parsed.names
+    sent = rows(*names, task="multi", **{"label-0-color": "purple"})
+
+    manager.post("/p/hotels/labels/", sent)
+
+    assert current_schema(project).parsed.color(names[0]) == "purple"
+    assert 'value="purple" selected' in manager.get("/p/hotels/labels/").content.decode()
+
+
 def test_the_form_sent_as_it_was_shown_changes_nothing(manager: Client, project: Project) -> None:
     LabelSchemaFactory.create(
         project=project,

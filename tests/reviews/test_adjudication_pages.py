@@ -140,7 +140,7 @@ def test_nobody_can_tell_whatever_was_chosen(client: Client, project: Project) -
     label = Label.objects.current().get(annotator__kind="expert")
     assert (label.value, label.evidence) == (None, {"good": ["the food"]})
     page = client.get(response.headers["Location"]).content.decode()
-    assert "Decided: it cannot be told. Explained to 2." in page
+    assert "Decided: unsure. Explained to 2." in page
     again = client.post(at("adjudication_undo", project), follow=True).content.decode()
     assert "Two readings.</textarea>" in again
 

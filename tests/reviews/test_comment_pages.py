@@ -53,6 +53,19 @@ def test_a_comment_shows_at_once(client: Client, item: Item) -> None:
 
 
 @pytest.mark.usefixtures("manager")
+def test_the_review_screen_sends_it_by_itself(client: Client, item: Item) -> None:
+    json_wanted = {"Accept": "application/json"}
+
+    sent, empty = (
+        client.post(thread_of(item), {"text": text}, headers=json_wanted) for text in ("Odd.", " ")
+    )
+
+    assert (sent.status_code, sent.json()) == (200, {"message": "Sent."})
+    assert empty.status_code == 422
+    assert Comment.objects.get().text == "Odd."
+
+
+@pytest.mark.usefixtures("manager")
 def test_without_scripts_it_goes_back_to_the_item(client: Client, item: Item) -> None:
     response = client.post(thread_of(item), {"text": "Odd."})
 

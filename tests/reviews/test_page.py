@@ -17,6 +17,7 @@ from apps.reviews.queue.key_bindings import DEFAULTS, keys_of
 from apps.reviews.queue.status import queue_progress
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from tests.cases import all_cases
+from tests.factories.debates import finished_debate, project_with_items, started_run
 from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import (
     answer,
@@ -58,7 +59,9 @@ def test_it_shows_the_text_with_the_evidence_marked(project: Project, browser: C
 
     html = browser.get(page(project)).content.decode()
 
-    assert '&lt;b&gt;soup&lt;/b&gt; <mark class="quote" data-label="bad">was cold</mark>' in html
+    assert "&lt;b&gt;soup&lt;/b&gt; <mark" in html
+    (mark,) = re.findall(r"<mark([^>]*)>was cold</mark>", html)
+    assert all(part in mark for part in ('title="bad"', 'data-color="orange"', 'tabindex="0"'))
     assert "Text matcher (demo)" in html
     assert "critic and judge disagree" in html
     assert re.search(r'value="bad"\s+checked', html)
@@ -294,3 +297,68 @@ def test_a_second_answer_is_said_to_be_one_and_counted_once(
     assert "in place of your earlier answer" in second["message"]
     progress = queue_progress(project, person)
     assert (progress.done_today, progress.left) == (1, 1)
+
+
+MANY = [f"Food/{name}" for name in ("Taste", "Price")] + [f"Label {n}" for n in range(3, 31)]
+
+
+def many_labels() -> Client:
+    """Somebody who reviews a project of thirty labels."""
+    labels = [{"name": name} for name in MANY]
+    project = new_project(definition={"task": "multi", "question": "", "labels": labels})
+    queued_items(project, 1)
+    browser = Client()
+    browser.force_login(reviewer(project))
+    return browser
+
+
+def test_labels_beyond_the_ninth_have_letters_that_no_action_has() -> None:
+    html = many_labels().get(page(Project.objects.get())).content.decode()
+
+    boxes = re.findall(r'name="value"\s+value="([^"]+)"(?: data-key="(.)")?', html)
+    keys = [key for _, key in boxes]
+    assert [name for name, _ in boxes] == MANY
+    assert keys[:11] == [*"123456789", "b", "e"]
+    assert not {key for key in keys if key} & {
+        key for given in DEFAULTS.values() for key in given.split()
+    }
+    assert keys[-1] == ""
+
+
+def test_labels_with_a_common_beginning_are_a_group() -> None:
+    html = many_labels().get(page(Project.objects.get())).content.decode()
+
+    assert re.findall(r'role="group" aria-label="(Food|Label[^"]*)"', html) == ["Food"]
+    assert '<span class="choice__group">Food: </span>Taste' in html
+
+
+def test_that_others_disagree_is_no_news_before_ones_own_answer() -> None:
+    project = new_project(overlap=3)
+    queued_items(project, 1)
+    for value in ("good", "bad"):
+        person = reviewer(project)
+        answer(claim(project, person), person, value)
+    browser = Client()
+    browser.force_login(reviewer(project))
+
+    assert "isagree" not in browser.get(page(project)).content.decode()
+
+
+def test_a_debate_is_who_said_what_about_which_label() -> None:
+    project = project_with_items(1, definition=ASPECTS)
+    text = '- Food: disagree - "only soup"\nNothing else.\n**Final Decision:** Service'
+    finished_debate(started_run(project), {"annotator": ["Service"]}, text=text)
+    item = project.items.get()
+    browser = Client()
+    browser.force_login(reviewer(project))
+
+    html = browser.get(page(project, f"items/{item.pk}/debate/")).content.decode()
+
+    assert re.findall(r"<strong>(\w+)</strong>", html) == ["Annotator"]
+    assert re.findall(r'<span class="tag" data-color="(\w+)" dir="auto">(\w+)<', html) == [
+        ("orange", "Service"),
+        ("blue", "Food"),
+    ]
+    assert "disagree - &quot;only soup&quot;" in html
+    assert "Nothing else." in html
+    assert "Final Decision" not in html

@@ -115,7 +115,7 @@ class TestTwoExperts:
         cannot_tell(item, judge)
 
         for late in (rule, cannot_tell):
-            words = f"{judge.username} has decided this item meanwhile: cannot be told"
+            words = f"{judge.username} has decided this item meanwhile: unsure"
             with pytest.raises(DecidedMeanwhile, match=words):
                 late(item, expert(project))
         with pytest.raises(DecidedMeanwhile):

@@ -102,7 +102,7 @@ class TestWork:
         seen = preview(plan_job(project, boss, action=action, query=query, options=options))
 
         assert (seen.changing, seen.passed) == (0, {"unclear": 1})
-        assert seen.reasons == [(1, "are settled as “cannot be told” by an expert")]
+        assert seen.reasons == [(1, "are settled as unsure by an expert")]
 
     def test_many_at_once_go_back_to_the_queue(self, project: Project, item: Item) -> None:
         boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)

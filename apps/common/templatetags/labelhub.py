@@ -1,11 +1,11 @@
 """Template tags and filters of every page; the page ``/design/`` shows their use."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language_bidi
 
@@ -132,9 +132,32 @@ def sort_header(
 
 
 @register.simple_tag
-def highlighted(text: str, evidence: Mapping[str, Iterable[str]] | None = None) -> SafeString:
-    """``text`` escaped, with the quotes of ``evidence`` marked."""
-    return highlight.highlight(text, evidence)
+def highlighted(
+    text: str,
+    evidence: Mapping[str, Iterable[str]] | None = None,
+    labels: Mapping[str, tuple[str, str]] | None = None,
+) -> SafeString:
+    """``text`` escaped, with the quotes of ``evidence`` marked, as ``highlight`` does."""
+    return highlight.highlight(text, evidence, labels)
+
+
+@register.simple_tag
+def label_tags(
+    value: Any, under: schema.Schema | None, options: Sequence[str] = ()
+) -> SafeString | str:
+    """A value as one tag for each label, in the label's colour; words that are no label as a tag
+    without a colour. ``under`` is the schema, ``options`` those of the item."""
+    named = under.task.names_in(under, value) if under and value is not None else []
+    names = named or [schema.value_words(value)]
+    colors = [under.color(name, options) if under else "" for name in names]
+    return format_html_join(
+        " ",
+        '<span class="tag"{} dir="auto">{}</span>',
+        (
+            (format_html(' data-color="{}"', color) if color else "", name)
+            for name, color in zip(names, colors, strict=True)
+        ),
+    )
 
 
 @register.filter

@@ -41,7 +41,7 @@ def spec_hash(
             }
             for role, member in cast.items()
         },
-        "schema": schema.definition,
+        "schema": schema.asked,
         "guideline": guideline.text if guideline else "",
     }
     return _hash(spec)

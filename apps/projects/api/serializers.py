@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Membership, Project
-from labelhub.core.schema import TASKS
+from labelhub.core.schema import COLORS, TASKS
 
 
 class LabelDefSerializer(serializers.Serializer[Any]):
@@ -20,6 +20,9 @@ class LabelDefSerializer(serializers.Serializer[Any]):
     examples_for = serializers.ListField(child=serializers.CharField(), required=False)
     examples_against = serializers.ListField(child=serializers.CharField(), required=False)
     point = serializers.FloatField(required=False, help_text="Its number on an ordinal scale.")
+    color = serializers.ChoiceField(
+        choices=COLORS, required=False, help_text="By default a colour by the label's place."
+    )
 
 
 class LabelSchemaSerializer(serializers.Serializer[Any]):

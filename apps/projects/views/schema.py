@@ -34,7 +34,9 @@ def project_schema(request: SignedInRequest, slug: str) -> HttpResponse:
         except LabelhubError as error:
             show_refusal(labels.whole, error)
         else:
-            messages.success(request, f"The labels are saved as version {saved.version}.")
+            new = saved.version != current.version
+            words = f"The labels are saved as version {saved.version}." if new else "Saved."
+            messages.success(request, words)
             return redirect("project_schema", slug)
     context = {
         **project_page(request, project, "labels"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -17,10 +17,12 @@ from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
-from apps.reviews.queue.item_context import KEYS
+from apps.reviews.queue.item_context import FEW, choice_keys, group_names
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.schema import LabelDef, LabelType, Value, value_key, value_words
 
+#: Keys of the page's actions, which are no keys of labels.
+TAKEN = frozenset("bdefgjklnqrsu")
 #: Of the debates of an item, the newest are shown.
 DEBATES = 3
 
@@ -79,13 +81,17 @@ class OpinionSide:
 
 @dataclass(frozen=True)
 class Option:
-    """One label that the decision may choose; ``kinds`` of the annotators who chose it."""
+    """One label that the decision may choose; ``kinds`` of the annotators who chose it. ``group``
+    and ``short`` are as those of ``Choice``."""
 
     value: str
     title: str
     key: str
+    color: str
     kinds: tuple[str, ...]
     contested: bool
+    group: str = ""
+    short: str = ""
     help: LabelDef | None = None
 
 
@@ -128,8 +134,27 @@ class Opinions:
 
     @property
     def evidence(self) -> dict[str, list[str]]:
-        """The quotes of each opinion, by its mark."""
-        return {opinion.mark: [quote for _, quote in opinion.quotes] for opinion in self.opinions}
+        """The quotes of each opinion for each label, by their mark."""
+        marks: dict[str, list[str]] = {}
+        for opinion in self.opinions:
+            for name, quote in opinion.quotes:
+                marks.setdefault(f"{opinion.mark}:{name}", []).append(quote)
+        return marks
+
+    @property
+    def quoted(self) -> dict[str, tuple[str, str]]:
+        """Name and colour of the label of each mark."""
+        names = {mark: mark.partition(":")[2] for mark in self.evidence}
+        return {mark: (name, self.color(name)) for mark, name in names.items()}
+
+    def color(self, name: str) -> str:
+        """The colour of a label."""
+        return self.schema.parsed.color(name, self.item.options)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many options to see at a glance."""
+        return len(self.options) > FEW
 
     @property
     def people(self) -> list[Opinion]:
@@ -157,7 +182,11 @@ class Opinions:
     def options(self) -> list[Option]:
         """The labels to choose from, in the order of the schema; free text has none."""
         names = self.schema.parsed.offered(self.item.options)
-        return [self._option(name, position) for position, name in enumerate(names, start=1)]
+        groups = group_names(names)
+        keys = choice_keys(len(names), TAKEN)
+        return [
+            self._option(name, key, groups[name]) for name, key in zip(names, keys, strict=True)
+        ]
 
     def own(self, user: User) -> Opinion | None:
         """The opinion of ``user``, if any."""
@@ -181,7 +210,7 @@ class Opinions:
             return False
         return True
 
-    def _option(self, name: str, position: int) -> Option:
+    def _option(self, name: str, key: str, group: tuple[str, str]) -> Option:
         label = self.schema.parsed.label(name)
         point = label.point if label is not None else None
         spoken = [opinion.label for opinion in self.opinions if opinion.label.value is not None]
@@ -198,9 +227,12 @@ class Opinions:
         return Option(
             value=name,
             title=title,
-            key=str(position) if position <= KEYS else "",
+            key=key,
+            color=self.color(name),
             kinds=tuple(saying),
             contested=0 < len(saying) < len(spoken),
+            group=group[0],
+            short=group[1],
             help=label if not self.task.item_options else None,
         )
 
@@ -260,22 +292,13 @@ def lease_of_others(item_id: int, user: User) -> Slot | None:
     return live.select_related("holder").first()
 
 
-def recent_debates(project: Project, item_id: int) -> list[tuple[Debate, list[list[Turn]]]]:
-    """The item's newest debates, each with its turns by the answer they argue for, the last turn of
-    every side first. Three queries."""
-    turns = Turn.objects.filter(status="ok").select_related("model").order_by("-pk")
-    debates = (
+def recent_debates(project: Project, item_id: int) -> QuerySet[Debate]:
+    """The item's newest debates with their turns, in two queries."""
+    turns = Turn.objects.select_related("model__provider", "debate__item").order_by("pk")
+    return (
         Debate.objects.filter(run__project=project, item=item_id)
         .exclude(status=Debate.Status.WAITING)
-        .select_related("run", "label__annotator")
+        .select_related("run", "label")
         .prefetch_related(Prefetch("turns", queryset=turns))
         .order_by("-pk")[:DEBATES]
     )
-    found = []
-    for debate in debates:
-        sides: dict[str, list[Turn]] = {}
-        for turn in debate.turns.all():
-            if turn.value is not None:
-                sides.setdefault(value_key(turn.value), []).append(turn)
-        found.append((debate, sorted(sides.values(), key=len, reverse=True)))
-    return found

@@ -189,7 +189,7 @@ def _check_open(case: Opinions, user: User) -> None:
         found = next(
             opinion for opinion in reversed(case.people) if opinion.label.role == Label.Role.UNCLEAR
         )
-        raise _decided_meanwhile(found.label.annotator.name, "cannot be told")
+        raise _decided_meanwhile(found.label.annotator.name, "unsure")
     if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
         raise DecidedMeanwhile("Reviewers no longer disagree on this item.")
     by = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"

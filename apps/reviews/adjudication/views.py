@@ -16,7 +16,7 @@ from apps.accounts.http import SignedInRequest
 from apps.common.lists import requested_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page
-from apps.projects.selectors import current_guideline
+from apps.projects.selectors import current_guideline, current_schema
 from apps.reviews.adjudication.docket import (
     case_rows,
     next_case,
@@ -64,6 +64,7 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
         "query": filter_query(request.GET),
         "page": page,
         "rows": case_rows(request.user, list(page)),
+        "schema": current_schema(project).parsed,
         "undoable": last_settled_decision(project, request.user),
     }
     return render(request, "reviews/adjudication.html", context)
@@ -161,7 +162,8 @@ def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> H
     project = project_to_adjudicate(request.user, slug)
     case = readable_opinions(project, request.user, item_id)
     debates = [] if case.hides_machines else recent_debates(project, item_id)
-    context = {"project": project, "debates": debates}
+    schema = case.schema.parsed
+    context = {"project": project, "item": case.item, "debates": debates, "schema": schema}
     return render(request, "reviews/adjudication_item.html#debates", context)
 
 
@@ -242,7 +244,7 @@ def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpRespon
 def _words(done: Adjudicated) -> str:
     notice = f" Explained to {len(done.overruled)}." if done.comment and done.overruled else ""
     if done.gold is None and done.label.abstained:
-        return f"Decided: it cannot be told.{notice}"
+        return f"Decided: unsure.{notice}"
     if done.gold is None or done.gold.value != done.label.value:
         return "Stored. The gold of the author or an import takes precedence."
     return f"Decided: {value_words(done.gold.value)[:80]}.{notice}"

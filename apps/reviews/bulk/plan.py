@@ -27,7 +27,7 @@ PASSED = {
     "gone": "have changed since the preview, or no longer match the search",
     "audited": "are audited blind; a bulk label would spoil the audit",
     "decided": "are decided",
-    "unclear": "are settled as “cannot be told” by an expert",
+    "unclear": "are settled as unsure by an expert",
     "mine": "you have already labelled or rejected",
     "silent": "have no suggestion to accept",
     "foreign": "do not offer this label",

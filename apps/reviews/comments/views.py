@@ -1,5 +1,7 @@
 """What people say to each other about items: beside an item, and as a list."""
 
+from http import HTTPStatus
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
@@ -47,16 +49,18 @@ def item_comments(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
     project = get_project(request.user, slug, right)
     if request.method == "GET":
         return _thread(request, project, item_id)
-    fault, text = "", request.POST.get("text", "")
+    fault, text, status = "", request.POST.get("text", ""), HTTPStatus.OK
     try:
         written = write_comment(project=project, user=request.user, item_id=item_id, text=text)
     except InvalidInput as error:
-        fault = error.message
+        fault, status = error.message, HTTPStatus.UNPROCESSABLE_ENTITY
     else:
         text = ""
         if written.strangers:
             called = ", ".join(f"@{name[:60]}" for name in written.strangers[:5])
-            fault = f"Said. Nobody in this project is called {called}."
+            fault = f"Sent. Nobody in this project is called {called}."
+    if "application/json" in request.headers.get("Accept", ""):
+        return JsonResponse({"message": fault or "Sent."}, status=status)
     if not request.headers.get("HX-Request"):
         if fault:
             messages.warning(request, fault)

@@ -1,10 +1,13 @@
 """The review screen's view of one item: text, choices, suggestion, opinions of others, debate."""
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from random import Random
+from string import ascii_lowercase
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
@@ -22,7 +25,7 @@ from apps.projects.selectors import role_in
 from apps.reviews.models import Comment, Draft, ReviewSettings, Slot
 from apps.reviews.queue.selectors import is_blind_for, read_setup
 from labelhub.core.errors import NotFound
-from labelhub.core.schema import LabelDef, LabelType, Schema, value_key
+from labelhub.core.schema import LabelDef, LabelType, Schema
 
 #: Messages shown at once (paper 004); the earlier ones are a click away.
 RECENT = 5
@@ -31,8 +34,8 @@ REPLY = 300
 _MODELS = frozenset({"assistant", "bot", "model", "system"})
 #: Of this many earlier answers of a person the most frequent are offered again.
 REMEMBERED, OFFERED = 300, 8
-#: Choices beyond the ninth have no key of their own.
-KEYS = 9
+#: More choices than these can be filtered, and are shown close together.
+FEW = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,45 +172,13 @@ def may_open_debate(user: User, project: Project, item_id: int) -> bool:
     return not states.filter(unanswered_by(user.pk, item="item_id")).exists()
 
 
-@dataclass(frozen=True, slots=True)
-class DebateSide:
-    """One answer, the number of ``turns`` that argued for it, and the ``best`` of them."""
-
-    value: Any
-    turns: int
-    best: Turn
-
-
-def sides_of(debate: Debate) -> list[DebateSide]:
-    """The answers that turns argued for, the most supported first.
-
-    The best turn of a side has the most quoted evidence; of equals the later one, which knows the
-    other arguments.
-    """
-
-    def quality(turn: Turn) -> tuple[int, int]:
-        quoted = turn.evidence if isinstance(turn.evidence, dict) else {}
-        quotes = sum(len(phrases) for phrases in quoted.values() if isinstance(phrases, list))
-        return quotes, turn.pk
-
-    turns_of: dict[str, list[Turn]] = defaultdict(list)
-    for turn in debate.turns.all():
-        if turn.status == "ok" and turn.value is not None and turn.text.strip():
-            turns_of[value_key(turn.value)].append(turn)
-    sides = [
-        DebateSide(turns[0].value, len(turns), max(turns, key=quality))
-        for turns in turns_of.values()
-    ]
-    return sorted(sides, key=lambda side: -side.turns)
-
-
 def debate_behind(project: Project, item_id: int) -> Debate | None:
     """The debate that led to the item's suggestion, or the latest that ended without one.
 
     With its run, turns and their models, in three queries. None when the item was never debated.
     """
     suggested = ItemState.objects.filter(project=project, item=item_id).values("suggestion")[:1]
-    turns = Turn.objects.select_related("model__provider").order_by("pk")
+    turns = Turn.objects.select_related("model__provider", "debate__item").order_by("pk")
     ended = ~Q(status=Debate.Status.WAITING)
     debates = (
         Debate.objects.filter(ended, run__project=project, item=item_id)
@@ -222,13 +193,16 @@ def debate_behind(project: Project, item_id: int) -> Debate | None:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One label to choose. ``quotes`` are the suggestion's evidence for it."""
+    """One label to choose. ``group``: the common beginning of its name and others'; ``short``: the
+    rest of its name, or all of it."""
 
     value: str
     title: str
     key: str
+    color: str
     suggested: bool
-    quotes: tuple[str, ...] = ()
+    group: str = ""
+    short: str = ""
     help: LabelDef | None = None
 
     @property
@@ -281,6 +255,19 @@ class ReviewTask:
         return dict(self.suggestion.evidence) if self.suggestion else {}
 
     @property
+    def quoted(self) -> dict[str, tuple[str, str]]:
+        """Name and colour of each label with quotes."""
+        return {
+            name: (name, self.schema.parsed.color(name, self.item.options))
+            for name in self.evidence
+        }
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many choices to see at a glance."""
+        return len(self.choices) > FEW
+
+    @property
     def draft(self) -> str:
         """The draft as JSON for the page's script; empty without one."""
         return json.dumps(self.begun) if self.begun else ""
@@ -312,9 +299,8 @@ class ReviewTask:
 
     @property
     def reasons(self) -> list[str]:
-        """Why the item comes early, in words."""
-        if self.state.stage == ItemState.Stage.CONFLICT:
-            return ["reviewers disagree"]
+        """Why the item comes early, in words. That others disagree is no such reason: it would
+        influence the answer."""
         return [reason_words(str(code)) for code in self.state.reasons]
 
     @property
@@ -332,11 +318,6 @@ class ReviewTask:
     def default_question(self) -> str:
         """The question if the schema has none."""
         return self.task.question_to_people
-
-    @property
-    def last_choice(self) -> Choice | None:
-        """The far end of a scale."""
-        return self.choices[-1] if self.choices else None
 
     @property
     def suggested_text(self) -> str:
@@ -375,8 +356,9 @@ def _suggestions(label: int) -> QuerySet[Label]:
     return Label.objects.select_related("annotator").filter(pk=label).order_by()
 
 
-def review_task(project: Project, *, slot: Slot) -> ReviewTask:
-    """The item of a lease as its holder sees it, in a few queries.
+def review_task(project: Project, *, slot: Slot, taken_keys: Collection[str] = ()) -> ReviewTask:
+    """The item of a lease as its holder sees it, in a few queries. ``taken_keys`` are keys of
+    actions, and so of no label.
 
     Raises:
         NotFound: the project has no such item.
@@ -391,7 +373,7 @@ def review_task(project: Project, *, slot: Slot) -> ReviewTask:
     return ReviewTask(
         state=state,
         schema=schema,
-        choices=tuple(_choices(schema.parsed, state, offered)),
+        choices=tuple(_choices(schema.parsed, state, offered, taken_keys)),
         slot=slot,
         settings=settings,
         begun=draft_of(state.item_id, user, schema),
@@ -424,21 +406,43 @@ def shuffle_options(options: Sequence[str], user_id: int, item_id: int) -> list[
     return order.sample(options, len(options))
 
 
-def _choices(schema: Schema, state: ItemState, offered: Sequence[str]) -> list[Choice]:
+def _choices(
+    schema: Schema, state: ItemState, offered: Sequence[str], taken_keys: Collection[str]
+) -> list[Choice]:
     label = state.suggestion
     suggested = schema.names_in(label.value if label is not None and not label.abstained else None)
-    quotes: Mapping[str, Any] = label.evidence if label is not None else {}
+    groups = group_names(offered)
     return [
         Choice(
             value=name,
             title=_title(schema, name),
-            key=str(number) if number <= KEYS else "",
+            key=key,
+            color=schema.color(name, state.item.options),
             suggested=name in suggested,
-            quotes=tuple(str(phrase) for phrase in quotes.get(name, ())),
+            group=groups[name][0],
+            short=groups[name][1],
             help=schema.label(name),
         )
-        for number, name in enumerate(offered, start=1)
+        for name, key in zip(offered, choice_keys(len(offered), taken_keys), strict=True)
     ]
+
+
+def choice_keys(count: int, taken: Collection[str]) -> list[str]:
+    """A key for each of ``count`` choices by its place: a digit, then a letter that is not
+    ``taken``; "" when these are used up."""
+    free = [*"123456789", *(letter for letter in ascii_lowercase if letter not in taken)]
+    return [*free, *repeat("", count)][:count]
+
+
+def group_names(names: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The group of each name and the rest of the name: what stands before and after its first "/"
+    or ": ", if other names begin in the same way; else "" and the name."""
+    parts = {name: re.split(r"/|: ", name, maxsplit=1) for name in names}
+    count = Counter(head for head, *rest in parts.values() if rest)
+    return {
+        name: (head.strip(), rest[0].strip()) if rest and count[head] > 1 else ("", name)
+        for name, (head, *rest) in parts.items()
+    }
 
 
 def _title(schema: Schema, name: str) -> str:

@@ -1,7 +1,7 @@
 """Keys of the review screen: the defaults, and each person's own.
 
-1 to 9 always choose a label. Each person can change the other keys; none needs a modifier, and none
-works in a text field.
+1 to 9 always choose a label, and further labels have the letters that no action has. Each person
+can change the keys of actions; none needs a modifier, and none works in a text field.
 """
 
 from collections.abc import Mapping
@@ -35,6 +35,7 @@ ACTIONS = (
     KeyAction("comment", "Comment", "c"),
     KeyAction("guideline", "Guideline", "g"),
     KeyAction("mark", "Mark the selected text as evidence", "m"),
+    KeyAction("filter", "Filter the labels", "f"),
 )
 DEFAULTS = {action.name: action.keys for action in ACTIONS}
 #: Used by choices, the list of keys, search and navigation.

@@ -201,7 +201,7 @@ class AnswerSerializer(serializers.Serializer[Any]):
         "is neither an answer nor an abstention, and the item stays open for somebody else.",
     )  # fmt: skip
     abstain = serializers.BooleanField(
-        required=False, default=False, help_text="It cannot be told; without a value."
+        required=False, default=False, help_text="Unsure; without a value."
     )
     lease = serializers.UUIDField(
         required=False, allow_null=True, default=None, help_text="The token that next/ gave."

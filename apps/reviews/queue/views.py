@@ -40,7 +40,6 @@ from apps.reviews.queue.item_context import (
     is_debate_hidden,
     may_open_debate,
     review_task,
-    sides_of,
 )
 from apps.reviews.queue.key_bindings import change_keys, keys_of
 from apps.reviews.queue.leases import (
@@ -220,11 +219,10 @@ def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
     project = get_project(request.user, slug, Right.REVIEW)
     wait = is_debate_hidden(request.user, project, item_id)
     debate = None if wait else debate_behind(project, item_id)
-    sides = sides_of(debate) if debate else []
     context = {
         "project": project,
         "debate": debate,
-        "sides": sides,
+        "schema": current_schema(project).parsed,
         "wait": wait,
         "whole": may_open_debate(request.user, project, item_id),
     }
@@ -266,10 +264,12 @@ def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot |
 
 def _on_screen(request: SignedInRequest, project: Project, slot: Slot | None) -> dict[str, Any]:
     """What the templates of an item need."""
-    task = review_task(project, slot=slot) if slot else None
+    keys = keys_of(request.user)
+    taken = {key for given in keys.values() for key in given.split()}
+    task = review_task(project, slot=slot, taken_keys=taken) if slot else None
     if slot and task:
         note_shown(slot, task.suggestion)
-    return {"project": project, "task": task, "keys": keys_of(request.user)}
+    return {"project": project, "task": task, "keys": keys}
 
 
 def _tokens(request: HttpRequest) -> list[UUID]:

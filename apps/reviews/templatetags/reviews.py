@@ -1,21 +1,28 @@
 """What the pages of reviewers, of comments and of adjudication show in their own way."""
 
 import json
+import re
 from typing import Any
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from apps.debates.conversation.speech import place_of, stage_of
+from apps.debates.models import Turn
 from apps.reviews.comments.selectors import MANY
 from apps.reviews.comments.selectors import unread_mentions as count_unread
 from apps.reviews.comments.services import mark_mentions
 from apps.reviews.models import Comment
+from labelhub.core.schema import Schema
 
 register = template.Library()
 
 #: Keys whose names are too long for a button.
 CAPS = {"Enter": "Enter", "Backspace": "⌫", "Delete": "Del"}
+#: Lines of a model's answer: a point about one label, and the decision.
+_POINT = re.compile(r"\s*[-*•]\s+\**(.{1,100}?)\**\s*:\**\s*(.*)")
+_DECISION = re.compile(r"[\s*#_]*final decision\b", re.IGNORECASE)
 #: How sure somebody says they are, and what is stored.
 SURENESS = ((0.5, "A guess"), (0.7, "Rather sure"), (0.9, "Sure"), (0.99, "Certain"))
 
@@ -44,6 +51,28 @@ def unread_mentions(context: template.Context) -> str:
         return ""
     unread = count_unread(project.pk, user.pk)
     return f"{MANY}+" if unread > MANY else str(unread or "")
+
+
+@register.filter
+def speaker(turn: Turn) -> str:
+    """Who speaks in a turn of a debate, such as "Critic" or "Annotator A"."""
+    _, step, role = stage_of(turn.step, turn.role)
+    return place_of(step, role).name
+
+
+@register.simple_tag
+def spoken(turn: Turn, schema: Schema) -> list[tuple[str, str]]:
+    """What a turn says: for each point the label that it is about, or "", and the words. The
+    decision is left out, as it is the turn's value."""
+    names = schema.offered(turn.debate.item.options)
+    points: list[tuple[str, str]] = []
+    for line in turn.words.splitlines():
+        point = _POINT.fullmatch(line)
+        if point and point[1] in names:
+            points.append((point[1], point[2]))
+        elif line.strip() and not _DECISION.match(line):
+            points.append(("", line.strip().replace("**", "")))
+    return points
 
 
 @register.filter

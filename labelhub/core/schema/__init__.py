@@ -1,6 +1,7 @@
 """Label schemas: the question about each item and its possible answers."""
 
 from labelhub.core.schema.definition import (
+    COLORS,
     LabelDef,
     Schema,
     SchemaError,
@@ -16,6 +17,7 @@ from labelhub.core.schema.studio import role_of, schema_from_studio
 from labelhub.core.schema.tasks import TASKS, LabelType
 
 __all__ = [
+    "COLORS",
     "MAX_LABELS",
     "TASKS",
     "LabelDef",

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 Value: TypeAlias = str | int | float | list[str]
 
+#: The colours of labels, in the order in which they are given out; ``static/css/tokens.css`` has
+#: their values.
+COLORS = ("blue", "orange", "green", "pink", "teal", "purple", "yellow", "red")
+
 
 class ValueNotOffered(InvalidInput):
     """The schema (or the item) does not offer the value."""
@@ -35,7 +39,9 @@ class SchemaError(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class LabelDef:
-    """One label or aspect. ``point`` is its number on an ordinal scale, else None."""
+    """One label or aspect. ``point`` is its number on an ordinal scale, else None. ``color`` is one
+    of :data:`COLORS`, or empty for the colour of its place; labels that differ by it alone are
+    equal."""
 
     name: str
     description: str = ""
@@ -44,6 +50,7 @@ class LabelDef:
     examples_for: tuple[str, ...] = ()
     examples_against: tuple[str, ...] = ()
     point: float | None = None
+    color: str = field(default="", compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form; empty fields are left out."""
@@ -55,6 +62,7 @@ class LabelDef:
             "examples_for": list(self.examples_for),
             "examples_against": list(self.examples_against),
             "point": self.point,
+            "color": self.color,
         }
         return {key: kept for key, kept in full.items() if kept not in ("", [], None)}
 
@@ -76,6 +84,20 @@ class Schema:
     def label(self, name: str) -> LabelDef | None:
         """The label of that name; case, width and outer blanks are ignored."""
         return self._by_key.get(fold(name))
+
+    def color(self, name: str, options: Sequence[str] = ()) -> str:
+        """The colour of an offered name: its own, or that of its place; "" for any other name."""
+        names = self.offered(options)
+        if name not in names:
+            return ""
+        label = self.label(name)
+        own = label.color if label is not None else ""
+        return own or COLORS[names.index(name) % len(COLORS)]
+
+    @property
+    def colors(self) -> tuple[str, ...]:
+        """The chosen colours of the labels, in schema order; "" for an automatic one."""
+        return tuple(label.color for label in self.labels)
 
     def to_json(self) -> dict[str, Any]:
         """JSON form, which :func:`~labelhub.core.schema.parse_schema` reads back unchanged."""

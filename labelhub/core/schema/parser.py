@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from labelhub.core.schema.definition import (
+    COLORS,
     LabelDef,
     Schema,
     SchemaError,
@@ -80,6 +81,9 @@ def read_label_def(raw: Any, where: str) -> LabelDef:
     point = number(raw.get("point"))
     if point is None and raw.get("point") is not None:
         raise SchemaError(f"{where}, point: must be a number.")
+    color = raw.get("color") or ""
+    if color not in ("", *COLORS):
+        raise SchemaError(f"{where}, color: must be one of {', '.join(COLORS)}, or empty.")
     return LabelDef(
         name=_checked_name(texts["name"], where),
         description=texts["description"].strip(),
@@ -88,6 +92,7 @@ def read_label_def(raw: Any, where: str) -> LabelDef:
         examples_for=_examples(raw, "examples_for", where),
         examples_against=_examples(raw, "examples_against", where),
         point=point,
+        color=color,
     )
 
 

@@ -1,7 +1,12 @@
 // Marks phrases of the text as evidence for a label. Positions are code points of the stored text; the
 // browser counts UTF-16 units and drops carriage returns.
-const found = "Highlight" in window ? new Highlight() : null;
-if (found) CSS.highlights.set("evidence", found);
+
+/** The browser's highlight in a label's colour. */
+function highlight(color) {
+  const name = `evidence-${color}`;
+  if (!CSS.highlights.has(name)) CSS.highlights.set(name, new Highlight());
+  return CSS.highlights.get(name);
+}
 
 export class Evidence {
   constructor(form) {
@@ -90,15 +95,17 @@ export class Evidence {
 
   #show() {
     const text = this.hero.textContent;
-    found?.clear();
+    if ("highlights" in CSS) for (const [name, one] of CSS.highlights) if (name.startsWith("evidence-")) one.clear();
     this.list.replaceChildren(...this.spans.map((span) => {
-      found?.add(this.#range(...span.at));
+      const color = this.#color(span.label);
+      if ("highlights" in CSS) highlight(color).add(this.#range(...span.at));
       const row = document.createElement("li");
       const words = document.createElement("q");
       words.dir = "auto";
       words.textContent = text.slice(...span.at);
       const label = document.createElement("span");
       label.className = "tag";
+      if (color) label.dataset.color = color;
       label.textContent = span.label;
       const drop = document.createElement("button");
       drop.type = "button";
@@ -114,6 +121,11 @@ export class Evidence {
       return row;
     }));
     this.#write();
+  }
+
+  #color(name) {
+    const choices = [...this.form.querySelectorAll(".choice[data-name]")];
+    return choices.find((one) => one.dataset.name === name)?.querySelector(".swatch").dataset.color ?? "";
   }
 
   /** Send only evidence for selected labels. */

@@ -1,6 +1,8 @@
 // The item on the page: the selected answer, whether it is the suggestion, and the time spent.
 import { Evidence } from "./evidence.js";
 import { watchFresh } from "./fresh.js";
+import { post, Refused } from "./http.js";
+import { rememberLabels, watchLabels } from "./labels.js";
 import { watchNone } from "./none.js";
 
 const CHOICES = ["value", "none"];
@@ -22,7 +24,8 @@ export class Task {
     form.addEventListener("click", (event) => this.#field(event));
     form.addEventListener("click", (event) => this.#again(event.target));
     form.addEventListener("toggle", (event) => this.#opened(event.target), true);
-    for (const event of ["pointerover", "focusin"]) form.addEventListener(event, (e) => this.#point(e.target));
+    this.#watchSend();
+    this.#watchFold();
     this.evidence = new Evidence(form);
     if (form.dataset.draft) this.#restore(JSON.parse(form.dataset.draft));
     this.#say();
@@ -68,12 +71,10 @@ export class Task {
     this.since = on ? performance.now() : null;
   }
 
-  /** Called when the task appears; scrolls to the selected answer. */
+  /** Called when the task appears. */
   appear() {
     watchFresh(this.form);
-    const chosen = this.form.querySelector(".choice:has(:checked)");
-    const hidden = chosen?.getBoundingClientRect().bottom - this.form.querySelector(".task__actions").getBoundingClientRect().top;
-    if (hidden > 0) this.form.querySelector(".task__answer").scrollTop += hidden;
+    watchLabels(this.form);
   }
 
   /** What to send; null, with a message, if there is no answer yet. */
@@ -96,6 +97,7 @@ export class Task {
       if (!missing) needed.focus();
       return null;
     }
+    if (gives) rememberLabels(this.form);
     this.watch(false);
     this.form.elements.seconds.value = this.seconds.toFixed(2);
     const data = new FormData(this.form, button);
@@ -171,8 +173,8 @@ export class Task {
   #opened(details) {
     if (!details.open) return;
     const arrived = details.dataset.debate && this.#fetchDebate(details);
-    // Otherwise it opens below the edge of the panel, and grows when its text arrives.
-    Promise.resolve(arrived).then(() => details.scrollIntoView({ block: "start" }));
+    // Otherwise it opens below the edge of the window, and grows when its text arrives.
+    Promise.resolve(arrived).then(() => details.scrollIntoView({ block: "nearest" }));
   }
 
   async #fetchDebate(details) {
@@ -189,12 +191,33 @@ export class Task {
     }
   }
 
-  /** Highlight the quotes of the choice under the pointer or focus. */
-  #point(target) {
-    const name = target.closest?.(".choice")?.querySelector("input")?.value;
-    for (const mark of this.form.querySelectorAll("mark.quote")) {
-      const on = name !== undefined && `, ${mark.dataset.label}, `.includes(`, ${name}, `);
-      mark.toggleAttribute("data-on", on);
-    }
+  /** Send the comment at once; unsent, it goes with the answer. */
+  #watchSend() {
+    const send = this.form.querySelector("[data-send]");
+    const field = this.form.querySelector("textarea[name=comment]");
+    const told = this.form.querySelector("[data-sent]");
+    send.hidden = false;
+    send.addEventListener("click", async () => {
+      send.disabled = true;
+      try {
+        const response = await post(send.dataset.send, [["text", field.value]]);
+        told.textContent = (await response.json()).message;
+        field.value = "";
+        field.dispatchEvent(new Event("input", { bubbles: true }));
+      } catch (error) {
+        told.textContent = error instanceof Refused ? error.message : "Not sent. It goes with your answer or skip.";
+      }
+      send.disabled = false;
+    });
+  }
+
+  /** On a phone the sheet of labels can be folded away to read. */
+  #watchFold() {
+    const fold = this.form.querySelector("[data-fold]");
+    fold.addEventListener("click", () => {
+      const folded = this.form.toggleAttribute("data-folded");
+      fold.setAttribute("aria-expanded", String(!folded));
+      fold.querySelector("[data-fold-words]").textContent = folded ? "Show the labels" : "Hide the labels";
+    });
   }
 }
