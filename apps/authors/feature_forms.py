@@ -96,7 +96,7 @@ class FeatureForm(forms.Form):
         label="Words that suggest it",
         commas=True,
         required=False,
-        help_text="Separated by commas; used by the offline model.",
+        help_text="Separated by commas; used by the text matcher.",
     )
     hint = forms.CharField(label="How to word a question about it", max_length=500, required=False)
     prior = forms.ChoiceField(

@@ -8,7 +8,7 @@ from django import forms
 
 from apps.authors.models import Site
 from apps.authors.translations import LANGUAGES
-from apps.llm.models import ModelSpec
+from apps.llm.models import ModelSpec, Provider
 from apps.llm.selectors import list_models
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.features import Feature, starter_library
@@ -118,8 +118,8 @@ class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic 
     """A model, offered as on the other pages."""
 
     def label_from_instance(self, obj: ModelSpec) -> str:
-        """Its name and provider; the provider of the offline model says that it is not an LLM."""
-        return f"{obj.name} · {obj.provider.name}"
+        """Its name and provider."""
+        return obj.full_title
 
 
 class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg]  # generic only in the stubs
@@ -217,7 +217,7 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "long, up to a week.",
             "most_questions": "From 1 to 4, shown one at a time; authors can skip each one.",
             "least_relevant": "A message with fewer relevant features is not asked about.",
-            "model": "Also decides what is relevant. If empty, the offline model takes each "
+            "model": "Also decides what is relevant. If empty, the text matcher takes each "
             "question from its template.",
             "calls_per_day": "All calls for this site's authors. When they are used up, there are "
             "no replies and no questions until midnight UTC; messages are still accepted.",
@@ -249,11 +249,11 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
         self.initial.update({"language": site.language, "more_languages": site.languages[1:]})
         for name in ("model", "chat_model"):
             self.fields[name] = _ModelField(
-                list_models(),
+                list_models(site.project),
                 required=False,
                 label=self.fields[name].label,
                 help_text=self.fields[name].help_text,
-                empty_label="Offline model (not an LLM)",
+                empty_label=str(Provider.Kind.OFFLINE.label),
             )
 
     def groups(self) -> Iterator[tuple[str, str, str, list[forms.BoundField]]]:

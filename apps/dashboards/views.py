@@ -85,7 +85,7 @@ def project_setup(request: SignedInRequest, slug: str) -> HttpResponse:
         "schema": schema,
         "task_words": schema.task,
         "guideline": current_guideline(project),
-        "models": list_models(),
+        "models": list_models(project),
         "imports": project.imports.all()[:5],
         "members": members(project),
     }
