@@ -10,7 +10,7 @@ from django_stubs_ext import StrOrPromise
 
 from apps.authors.models import Site
 from apps.authors.translations import LANGUAGES
-from apps.llm.models import ModelSpec
+from apps.llm.models import ModelSpec, Provider
 from apps.llm.selectors import list_models
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.features import Feature, starter_library
@@ -120,8 +120,8 @@ class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic 
     """A model, offered as on the other pages."""
 
     def label_from_instance(self, obj: ModelSpec) -> str:
-        """Its name and provider; the provider of the offline model says that it is not an LLM."""
-        return f"{obj.name} · {obj.provider.name}"
+        """Its name and provider."""
+        return obj.full_title
 
 
 class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg]  # generic only in the stubs
@@ -277,7 +277,7 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
         self.initial.update({"language": site.language, "more_languages": site.languages[1:]})
         for name in ("model", "chat_model"):
             self.fields[name] = _ModelField(
-                list_models(),
+                list_models(site.project),
                 required=False,
                 label=self.fields[name].label,
                 help_text=self.fields[name].help_text,

@@ -6,6 +6,8 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 #: The well-known prefix of NAT64: the last 32 bits are an IPv4 address.
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
+#: The part of IPv6 that is used in the open network.
+OPEN_IPV6 = ipaddress.ip_network("2000::/3")
 
 
 def numeric(text: str) -> Address:
@@ -21,3 +23,9 @@ def numeric(text: str) -> Address:
     if address in NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour or address
+
+
+def is_public(address: Address) -> bool:
+    """Whether ``address`` is in the open network: not this machine, no private network, nothing
+    reserved."""
+    return address.is_global and (address.version == 4 or address in OPEN_IPV6)

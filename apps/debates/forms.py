@@ -14,6 +14,7 @@ from apps.debates.services import RunPlan, models_for_roles
 from apps.debates.services.prompts import Version, protocol_of, trial_roles
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
+from apps.projects.models import Project
 from labelhub.core.debate import LABELLING, PROTOCOLS, CallCount, ProtocolInfo
 from labelhub.core.debate.info import Group, InvalidSetting, Setting
 from labelhub.core.prompts import MOST_BODY
@@ -49,8 +50,8 @@ def setting_for_task(setting: Setting, task: LabelType) -> Setting:
 
 
 def model_words(model: ModelSpec) -> str:
-    """The name of a model in menus; the provider of the offline model says that it is no LLM."""
-    return f"{model.name} · {model.provider.name}"
+    """The name of a model in menus."""
+    return model.full_title
 
 
 def setting_form_field(setting: Setting) -> forms.Field:
@@ -151,7 +152,7 @@ class RunForm(forms.Form):
         initial=True,
         label="Reuse answers of earlier runs",
         help_text="Calls with the same model, prompt, text and settings cost nothing. Switch this "
-        "off to measure how much answers vary between runs. The offline model is always called "
+        "off to measure how much answers vary between runs. The text matcher is always called "
         "again, because it is free.",
     )
 
@@ -160,6 +161,7 @@ class RunForm(forms.Form):
         data: Mapping[str, Any] | None = None,
         *,
         task: LabelType,
+        project: Project | None = None,
         variants: Iterable[PromptVariant] = (),
         **kwargs: Any,
     ) -> None:
@@ -167,6 +169,7 @@ class RunForm(forms.Form):
         #: The data, with defaults for the fields that the protocol adds.
         self._filled: Any = self.data
         self.task = task
+        self._project = project
         self.info: ProtocolInfo = LABELLING.get(self._said("protocol"), LABELLING[USUAL_PROTOCOL])
         self._settings = self._add_settings()
         self._chosen = self._readable(self._settings)
@@ -279,8 +282,8 @@ class RunForm(forms.Form):
         return found
 
     def _add_models(self) -> None:
-        models = {str(model.pk): model for model in list_models()}
-        usual = models_for_roles(self.info.name, {}, default_models(), self._chosen)
+        models = {str(model.pk): model for model in list_models(self._project)}
+        usual = models_for_roles(self.info.name, {}, default_models(self._project), self._chosen)
         for role in self._roles:
             name, pk = _model_field(role), str(usual[role].pk)
             self.fields[name] = forms.TypedChoiceField(
@@ -382,8 +385,8 @@ class TrialForm(forms.Form):
         super().__init__(data or None, **kwargs)
         self.info, settings = protocol_of(variant.name)
         name, self._roles = trial_roles(variant)
-        models = {str(model.pk): model for model in list_models()}
-        usual = models_for_roles(name, {}, default_models(), settings)
+        models = {str(model.pk): model for model in list_models(variant.project)}
+        usual = models_for_roles(name, {}, default_models(variant.project), settings)
         for role in self._roles:
             self.fields[f"model_{role}"] = forms.TypedChoiceField(
                 choices=[(pk, model_words(model)) for pk, model in models.items()],

@@ -188,7 +188,7 @@ class RunRole(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="roles")
     role = models.CharField(max_length=30)
-    model = models.ForeignKey(ModelSpec, on_delete=models.PROTECT, related_name="+")
+    model = models.ForeignKey(ModelSpec, on_delete=models.RESTRICT, related_name="+")
     prompt = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="+")
     position = models.PositiveSmallIntegerField(default=0)
 
@@ -259,7 +259,7 @@ class Turn(models.Model):
         default=1, help_text="Later tries of a failed step count up."
     )
     role = models.CharField(max_length=30)
-    model = models.ForeignKey(ModelSpec, on_delete=models.PROTECT, related_name="+")
+    model = models.ForeignKey(ModelSpec, on_delete=models.RESTRICT, related_name="+")
     model_answered = models.CharField(max_length=200, blank=True)
     prompt = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="+")
     messages = models.JSONField(help_text="As sent.")

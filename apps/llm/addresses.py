@@ -1,7 +1,8 @@
 """Check addresses of model servers: no metadata service, no link-local host.
 
-Loopback and private networks are allowed on purpose: local model servers are there, and only
-operators set addresses. The name is checked when an address is saved. The addresses that it
+Loopback and private networks are allowed to operators on purpose: local model servers are there.
+Managers of projects may only enter public addresses, unless an operator allows private ones
+(``LABELHUB_LLM_PRIVATE``). The name is checked when an address is saved. The addresses that it
 resolves to are checked when a gateway opens, for a clear message, and again for each connection
 (``apps.llm.client``), as the next answer of DNS may differ. Redirects are never followed.
 """
@@ -10,7 +11,7 @@ import ipaddress
 import socket
 from urllib.parse import SplitResult, urlsplit
 
-from apps.common.targets import numeric
+from apps.common.targets import is_public, numeric
 from labelhub.core.errors import InvalidInput
 
 FORBIDDEN_HOSTS = {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
@@ -27,8 +28,12 @@ class AddressRefused(InvalidInput):
     code = "address_refused"
 
 
-def check_base_url(url: str) -> str:
+def check_base_url(url: str, *, private: bool = True) -> str:
     """The base URL in its stored form, without a slash at the end.
+
+    Args:
+        url: as a person entered it.
+        private: whether it may name this machine or a private network.
 
     Raises:
         AddressRefused: it is not an http(s) URL, contains a password, or names a forbidden host.
@@ -46,11 +51,14 @@ def check_base_url(url: str) -> str:
         raise AddressRefused(f"Base URL '{url}': must not hold '?' or '#'.")
     if parts.hostname.rstrip(".").lower() in FORBIDDEN_HOSTS:
         raise _forbidden(parts.hostname)
-    _check_addresses(parts, numeric_only=True)
+    named = parts.hostname.rstrip(".").lower()
+    if not private and (named == "localhost" or named.endswith(".localhost")):
+        raise _not_public(parts.hostname)
+    _check_addresses(parts, numeric_only=True, private=private)
     return url.strip().rstrip("/")
 
 
-def check_resolved(url: str) -> None:
+def check_resolved(url: str, *, private: bool = True) -> None:
     """Refuse ``url`` if its host resolves to a forbidden address. Blocks on DNS.
 
     A name that does not resolve passes, as connecting fails with a clear message.
@@ -58,8 +66,8 @@ def check_resolved(url: str) -> None:
     Raises:
         AddressRefused: one of the addresses is forbidden.
     """
-    check_base_url(url)
-    _check_addresses(_split(url), numeric_only=False)
+    check_base_url(url, private=private)
+    _check_addresses(_split(url), numeric_only=False, private=private)
 
 
 def host_of(url: str) -> str:
@@ -76,7 +84,7 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
-def _check_addresses(parts: SplitResult, *, numeric_only: bool) -> None:
+def _check_addresses(parts: SplitResult, *, numeric_only: bool, private: bool) -> None:
     # The resolver also understands 0xA9FEA9FE and 2852039166, which ipaddress does not.
     flags = socket.AI_NUMERICHOST if numeric_only else 0
     host = parts.hostname or ""
@@ -85,10 +93,10 @@ def _check_addresses(parts: SplitResult, *, numeric_only: bool) -> None:
     except (OSError, UnicodeError):
         return
     for *_, address in found:
-        check_address(str(address[0]), host)
+        check_address(str(address[0]), host, private=private)
 
 
-def check_address(found: str, host: str) -> None:
+def check_address(found: str, host: str, *, private: bool = True) -> None:
     """Refuse the numeric address ``found`` that ``host`` resolves to.
 
     Raises:
@@ -97,6 +105,15 @@ def check_address(found: str, host: str) -> None:
     address = numeric(found)
     if address.is_link_local or address.is_multicast or address in FORBIDDEN_ADDRESSES:
         raise _forbidden(host)
+    if not private and not is_public(address):
+        raise _not_public(host)
+
+
+def _not_public(host: str) -> AddressRefused:
+    return AddressRefused(
+        f"Base URL: '{host}' is this machine or in a private network. Ask an operator to add the "
+        "provider for all projects, or to allow private addresses (LABELHUB_LLM_PRIVATE)."
+    )
 
 
 def _forbidden(host: str) -> AddressRefused:

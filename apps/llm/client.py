@@ -75,6 +75,8 @@ class EndpointClient:
         base_url: with or without a slash at its end.
         key: sent as a bearer token, to Azure as its ``api-key``.
         headers: sent with every request.
+        private: whether the host may be this machine or in a private network. If not, proxies of
+            the environment are not used, as they could connect to any address.
         api_version: of an Azure resource at ``base_url``; empty for other endpoints.
         connect_timeout: seconds.
         read_timeout: seconds for the whole answer once connected.
@@ -89,6 +91,7 @@ class EndpointClient:
         key: str,
         headers: Mapping[str, str],
         *,
+        private: bool = True,
         api_version: str = "",
         connect_timeout: float,
         read_timeout: float,
@@ -106,7 +109,7 @@ class EndpointClient:
             "max_retries": 0,
             "default_headers": headers,
             "http_client": DefaultAioHttpClient(
-                transport=_Transport(base_url),
+                transport=_Transport(base_url, private=private),
                 # A redirection could lead to an address that was never checked.
                 follow_redirects=False,
                 trust_env=False,
@@ -246,16 +249,18 @@ class _Response(httpx2.Response):
 class _Transport(AiohttpTransport):
     """Connections to the host of ``base_url``, through the environment's proxy for it."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, *, private: bool) -> None:
         session = aiohttp.ClientSession(
             # The limiter bounds the number of connections.
-            connector=aiohttp.TCPConnector(resolver=CheckedResolver(), limit=0),
+            connector=aiohttp.TCPConnector(resolver=CheckedResolver(private=private), limit=0),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         # The session checks certificates with the system's. The library would load its own for each
         # client, so it gets a context that trusts nothing and is never used.
         unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        super().__init__(client=session, proxy=proxy_for(base_url), verify=unused)
+        super().__init__(
+            client=session, proxy=proxy_for(base_url) if private else None, verify=unused
+        )
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request; the length of the response is limited."""
@@ -273,7 +278,11 @@ class _Transport(AiohttpTransport):
 
 class CheckedResolver(aiohttp.ThreadedResolver):
     """Checks the address of each connection: an earlier check proves nothing, as the next answer
-    of DNS may differ (DNS rebinding)."""
+    of DNS may differ (DNS rebinding). ``private`` as for ``check_base_url``."""
+
+    def __init__(self, *, private: bool = True) -> None:
+        super().__init__()
+        self._private = private
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
@@ -289,7 +298,7 @@ class CheckedResolver(aiohttp.ThreadedResolver):
         except UnicodeError as error:
             raise OSError(f"'{host}' is no name of a host.") from error
         for address in found:
-            check_address(address["host"], host)
+            check_address(address["host"], host, private=self._private)
         return found
 
 

@@ -29,11 +29,44 @@ def place_of(provider: Provider) -> str:
     return f"provider '{provider.name}' ({host_of(provider.base_url)})"
 
 
+def key_words(provider: Provider) -> str:
+    """Where the key of ``provider`` is."""
+    words = {
+        Provider.KeyState.STORED: "the one entered for this provider",
+        Provider.KeyState.VARIABLE: provider.api_key_env,
+    }
+    return words.get(provider.key_state, "none is configured for this provider")
+
+
 def missing_key(provider: Provider) -> WrongKey:
     """The variable that should hold the key is empty."""
     return WrongKey(
         f"No key for {place_of(provider)}: the environment variable {provider.api_key_env} is not "
         "set. Set it for the server and the workers, and restart them."
+    )
+
+
+def removed_key(provider: Provider) -> WrongKey:
+    """Its key was removed by a person."""
+    return WrongKey(
+        f"The key of {place_of(provider)} was removed. Enter a new one on the page of model "
+        "providers, then resume."
+    )
+
+
+def unreadable_key(provider: Provider) -> WrongKey:
+    """Its key was encrypted with a secret of the server that is gone."""
+    return WrongKey(
+        f"The stored key of {place_of(provider)} cannot be decrypted, as the server's secret has "
+        "changed. Enter the key again on the page of model providers, then resume."
+    )
+
+
+def removed_provider(provider: Provider) -> ModelUnreachable:
+    """The provider itself was removed."""
+    return ModelUnreachable(
+        f"The provider '{provider.name}' was removed, so its models cannot be called. Choose "
+        "another model."
     )
 
 
@@ -63,9 +96,9 @@ def final_error(verdict: Verdict, failure: Failure, spec: ModelSpec, *, now: flo
     """The error for a failure that ends all attempts."""
     provider, quoted = place_of(spec.provider), _quoted(failure.message)
     if verdict is Verdict.KEY:
-        source = spec.provider.api_key_env or "none is configured for this provider"
         return WrongKey(
-            f"Key refused by {provider} with {failure.status}. Check the key ({source})."
+            f"Key refused by {provider} with {failure.status}. Check the key "
+            f"({key_words(spec.provider)})."
         )
     if verdict is Verdict.MODEL:
         azure = spec.provider.kind == Provider.Kind.AZURE

@@ -1,14 +1,16 @@
-"""Forms for operators. A key is asked for by the name of its variable, never by its value."""
+"""The forms of providers and models, for operators and for managers of projects."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
 from apps.llm.addresses import check_base_url
-from apps.llm.extras import check_headers, masked, unmasked
+from apps.llm.extras import MASK, check_headers, masked, unmasked
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.services import check_key_name
+from apps.llm.presets import OTHER, Preset, preset_of, presets
+from apps.llm.services import LONGEST_KEY, check_key, check_key_name
 from labelhub.core.errors import InvalidInput
 
 
@@ -33,28 +35,48 @@ class _Grouped:
         return list(self)  # type: ignore[call-overload, no-any-return]  # a form by its other base
 
 
+class ModelRowForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
+    """The name of a model and its prices, as one row of a provider's form."""
+
+    class Meta:
+        model = ModelSpec
+        fields = ["name", "price_in", "price_out"]
+        labels = {"name": "Model", "price_in": "Input price", "price_out": "Output price"}
+        help_texts = {"name": "", "price_in": "", "price_out": ""}
+        widgets = {"name": forms.TextInput(attrs={"list": "offered-models", "autocomplete": "off"})}
+
+
+#: Rows for new models; more can be added after the first ones are saved.
+ModelRows = forms.formset_factory(ModelRowForm, extra=3)
+
+
 class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
-    """One OpenAI-compatible endpoint or Azure resource."""
+    """One OpenAI-compatible endpoint or Azure resource. ``preset`` fills in what its kind needs."""
 
-    BASIC = ("name", "kind", "base_url", "api_version", "api_key_env", "max_concurrency")
+    BASIC = ("name", "base_url", "api_version", "key")
+    field_order = ("name", "preset", "base_url", "api_version", "key", "api_key_env")
 
-    kind = forms.ChoiceField(
+    preset = forms.ChoiceField(
         label="Kind",
-        choices=[(kind.value, kind.label) for kind in (Provider.Kind.OPENAI, Provider.Kind.AZURE)],
+        choices=lambda: [(preset.name, preset.title) for preset in presets().values()],
         required=False,
     )
     base_url = forms.CharField(
         label="Base URL",
         max_length=500,
-        help_text="The address before /chat/completions, such as http://127.0.0.1:8080/v1; for "
-        "Azure, https://RESOURCE.openai.azure.com.",
+        help_text="The address before /chat/completions, mostly ending in /v1.",
+    )
+    key = forms.CharField(
+        required=False,
+        max_length=LONGEST_KEY,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        help_text="Stored encrypted and never shown again.",
     )
 
     class Meta:
         model = Provider
         fields = [
             "name",
-            "kind",
             "base_url",
             "api_version",
             "api_key_env",
@@ -70,7 +92,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         widgets = {"headers": forms.Textarea(attrs={"rows": 3})}
         labels = {
             "api_version": "API version",
-            "api_key_env": "Environment variable of the key",
+            "api_key_env": "Or the environment variable of the key",
             "connect_timeout": "Connection time-out (seconds)",
             "read_timeout": "Response time-out (seconds)",
             "max_concurrency": "Maximum concurrent calls",
@@ -81,9 +103,9 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
             "headers": "Extra headers",
         }
         help_texts = {
-            "api_version": "For Azure only, such as 2024-10-21. Name models by their deployments.",
+            "api_version": "Such as 2024-10-21. Name models by their deployments.",
             "api_key_env": "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
-            "one that LABELHUB_LLM_KEY_VARIABLES lists. Empty: the endpoint needs no key.",
+            "one that LABELHUB_LLM_KEY_VARIABLES lists.",
             "max_concurrency": "LabelHub sends fewer while the endpoint reports too many requests.",
             "rpm": "Empty: the limit that the endpoint reports, if any.",
             "tpm": "Empty: the limit that the endpoint reports, if any.",
@@ -93,21 +115,59 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
             "again: leave the dots to keep one. Do not enter the key here.",
         }
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, preset: Preset | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._kept_headers = dict(self.instance.headers or {})
+        self._kept_headers, self._kept_url = dict(self.instance.headers), self.instance.base_url
         self.initial["headers"] = masked(self._kept_headers)
+        self.preset = preset or preset_of(self.instance)
+        if self.instance.pk is None:
+            named = "" if self.preset.name == OTHER else self.preset.title
+            self.initial |= {"preset": self.preset.name, "name": named}
+            self.initial |= {
+                "base_url": self.preset.base_url,
+                "api_version": self.preset.api_version,
+            }
+        else:
+            self.initial["preset"] = self.preset.name
+        if self.instance.project_id is not None:
+            self.fields["api_key_env"].disabled = True
+
+    def basic(self) -> list[forms.BoundField]:
+        """Without what the kind does not need."""
+        unused = {"key"} if self.preset.key == "none" else set()
+        unused |= set() if self.preset.api_version else {"api_version"}
+        return [field for field in super().basic() if field.name not in unused]
+
+    def more(self) -> list[forms.BoundField]:
+        """Without the kind, which is chosen before, and what a project may not set."""
+        return [
+            field for field in super().more() if field.name != "preset" and not field.field.disabled
+        ]
 
     def clean_headers(self) -> dict[str, str]:
-        """Keep the values that were masked."""
-        given = unmasked(self.cleaned_data["headers"], self._kept_headers)
+        """Keep the values that were masked, for the address that they were entered for."""
+        moved = self.cleaned_data.get("base_url", self._kept_url) != self._kept_url
+        given = unmasked(self.cleaned_data["headers"], {} if moved else self._kept_headers)
+        if isinstance(given, dict) and MASK in given.values():
+            raise ValidationError("Enter the values again: they are only sent to their server.")
         kept: dict[str, str] = _checked(check_headers, given)
         return kept
 
-    def clean_kind(self) -> str:
-        """The kind may be left out."""
-        kind: str = self.cleaned_data["kind"] or self.instance.kind
-        return kind
+    def clean_preset(self) -> str:
+        """The kind may be left out, and decides the protocol."""
+        chosen = presets()[self.cleaned_data["preset"] or self.preset.name]
+        self.instance.preset, self.instance.kind = chosen.name, chosen.kind
+        self.preset = chosen
+        return chosen.name
+
+    def clean(self) -> dict[str, Any]:
+        """A new provider whose kind needs a key has one, or a variable."""
+        cleaned = super().clean() or {}
+        has_key = cleaned.get("key") or cleaned.get("api_key_env") or self.instance.pk
+        wrong = self.errors.keys() & {"key", "api_key_env"}
+        if self.preset.key == "required" and not has_key and not wrong:
+            self.add_error("key", "Paste the key: this provider answers nobody without one.")
+        return cleaned
 
     def clean_name(self) -> str:
         """No slash, which separates provider and model in ``provider/model``."""
@@ -118,8 +178,14 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
 
     def clean_base_url(self) -> str:
         """An address that the server may connect to."""
-        kept: str = _checked(check_base_url, self.cleaned_data["base_url"])
+        check = partial(check_base_url, private=self.instance.private_allowed)
+        kept: str = _checked(check, self.cleaned_data["base_url"])
         return kept
+
+    def clean_key(self) -> str:
+        """Something that can be sent as a key."""
+        key: str = self.cleaned_data["key"]
+        return str(_checked(check_key, key)) if key else ""
 
     def clean_api_key_env(self) -> str:
         """The name of a variable, not a key."""
@@ -189,4 +255,5 @@ def _checked(check: Any, text: str) -> Any:
     try:
         return check(text)
     except InvalidInput as error:
-        raise ValidationError(error.message) from None
+        faults = error.data.get("errors")
+        raise ValidationError(faults[0]["message"] if faults else error.message) from None

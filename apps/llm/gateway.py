@@ -47,8 +47,9 @@ class Gateway:
         """A gateway to the providers of ``specs`` (their ``provider`` loaded), closed at the end.
 
         Raises:
-            WrongKey: a provider's key is missing from the environment.
-            AddressRefused: a base URL resolves to a metadata or link-local address.
+            WrongKey: a provider's key was removed, or is missing from the environment.
+            ModelUnreachable: a provider was removed.
+            AddressRefused: a base URL resolves to a forbidden address.
         """
         gateway = cls(patience or Patience(), memory or Memory())
         async with AsyncExitStack() as stack:
@@ -139,8 +140,10 @@ class Gateway:
     async def _connect(self, provider: Provider, stack: AsyncExitStack) -> None:
         if provider.kind == Provider.Kind.OFFLINE or provider.pk in self._lines:
             return
+        if provider.removed_at is not None:
+            raise error_messages.removed_provider(provider)
         key = provider_key(provider)
-        await asyncio.to_thread(check_resolved, provider.base_url)
+        await asyncio.to_thread(check_resolved, provider.base_url, private=provider.private_allowed)
         # The imports take about a second, so do them in a thread.
         await asyncio.to_thread(import_module, "apps.llm.client")
         line = HttpLine(provider, key, self._patience, self._memory)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from apps.common.sealing import CannotOpen, unseal
 from apps.llm import error_messages
 from apps.llm.addresses import AddressRefused
 from apps.llm.capabilities import Capability
@@ -80,6 +81,7 @@ class HttpLine:
             provider.base_url,
             key,
             headers,
+            private=provider.private_allowed,
             api_version=provider.api_version if provider.kind == Provider.Kind.AZURE else "",
             connect_timeout=provider.connect_timeout,
             read_timeout=provider.read_timeout,
@@ -208,12 +210,21 @@ class HttpLine:
 
 
 def provider_key(provider: Provider) -> str:
-    """The key of ``provider`` from the environment.
+    """The key of ``provider``: the stored one, or from the environment.
 
     Raises:
-        WrongKey: the variable is not set, is not for keys, or has a value that no header can carry.
+        WrongKey: it was removed or cannot be decrypted; or the variable is not set, is not for
+            keys, or has a value that no header can carry.
     """
-    if not provider.api_key_env:
+    if provider.sealed_key:
+        try:
+            return unseal(provider.sealed_key).decode()
+        except CannotOpen:
+            raise error_messages.unreadable_key(provider) from None
+    if provider.key_state == Provider.KeyState.REMOVED:
+        raise error_messages.removed_key(provider)
+    # A project must never reach the server's own keys; the database refuses such a row too.
+    if not provider.api_key_env or provider.project_id is not None:
         return NO_KEY
     if not may_hold_a_key(provider.api_key_env):
         raise error_messages.no_key_variable(provider)

@@ -1,15 +1,18 @@
-"""Providers, models and prompts. A provider names the variable of its key; keys are not stored."""
+"""Providers, models and prompts. A provider has a sealed key, or names the variable of its key."""
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.llm.extras import check_extra_body, check_headers
+from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
 
 
@@ -22,14 +25,29 @@ def _checked(field: str, check: Callable[[Any], Any], raw: Any) -> Any:
 
 class Provider(models.Model):
     """One OpenAI-compatible endpoint, an Azure resource whose models are its deployments, or the
-    built-in offline model."""
+    built-in text matcher. Without a project it is shared: operators set it up for all."""
 
     class Kind(models.TextChoices):
         OPENAI = "openai", "OpenAI-compatible endpoint"
         AZURE = "azure", "Azure OpenAI resource"
-        OFFLINE = "offline", "Offline model (not an LLM)"
+        OFFLINE = "offline", "Text matcher (demo)"
 
-    name = models.CharField(max_length=100, unique=True)
+    class KeyState(models.TextChoices):
+        STORED = "stored", "stored"
+        VARIABLE = "variable", "in an environment variable"
+        REMOVED = "removed", "removed"
+        NONE = "none", "no key"
+
+    project = models.ForeignKey(
+        Project,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="providers",
+        help_text="The only project that may use it; empty = shared by all.",
+    )
+    name = models.CharField(max_length=100)
+    preset = models.CharField(max_length=20, blank=True, help_text="See apps/llm/presets.toml.")
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.OPENAI)
     # Not an URLField, whose check refuses a bare host name such as http://vllm:8000/v1.
     base_url = models.CharField(blank=True, max_length=500)
@@ -37,6 +55,8 @@ class Provider(models.Model):
     api_key_env = models.CharField(
         max_length=100, blank=True, help_text="Name of the environment variable that holds the key."
     )
+    sealed_key = models.BinaryField(null=True, editable=False)
+    key_changed_at = models.DateTimeField(null=True, editable=False)
     connect_timeout = models.FloatField(default=5, help_text="Seconds.")
     read_timeout = models.FloatField(default=120, help_text="Seconds.")
     max_concurrency = models.PositiveSmallIntegerField(
@@ -62,12 +82,49 @@ class Provider(models.Model):
         help_text="Since when it has answered nothing but 429, and when last; empty: it has not.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    removed_at = models.DateTimeField(
+        null=True, editable=False, help_text="Kept for the runs that used it, offered no more."
+    )
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project", "name"],
+                condition=Q(removed_at__isnull=True),
+                name="llm_provider_once",
+                violation_error_message="There is already a provider of this name.",
+            ),
+            # NULLs differ from each other.
+            models.UniqueConstraint(
+                fields=["name"],
+                condition=Q(project__isnull=True, removed_at__isnull=True),
+                name="llm_shared_provider_once",
+                violation_error_message="There is already a provider of this name.",
+            ),
+            models.CheckConstraint(
+                condition=Q(project__isnull=True) | Q(api_key_env=""),
+                name="llm_variables_are_operators",
+                violation_error_message="Only operators may name an environment variable.",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def key_state(self) -> KeyState:
+        """Where its key is."""
+        if self.sealed_key:
+            return self.KeyState.STORED
+        if self.api_key_env:
+            return self.KeyState.VARIABLE
+        return self.KeyState.REMOVED if self.key_changed_at else self.KeyState.NONE
+
+    @property
+    def private_allowed(self) -> bool:
+        """Whether it may be on this machine or in a private network."""
+        return self.project_id is None or bool(settings.LABELHUB_LLM_PRIVATE)
 
     def clean(self) -> None:
         """Check what depends on several fields.
@@ -202,6 +259,16 @@ class ModelSpec(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return str(Provider.Kind.OFFLINE.label) if self.offline else self.name
+
+    @property
+    def full_title(self) -> str:
+        """Its name and its provider, for people."""
+        return self.title if self.offline else f"{self.name} · {self.provider.name}"
 
     def clean(self) -> None:
         """Check what depends on several fields.

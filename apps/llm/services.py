@@ -3,11 +3,12 @@
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import transaction
@@ -15,17 +16,22 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from apps.common.prepared import prepared
+from apps.common.sealing import seal
 from apps.common.validation import check_model
 from apps.llm import selectors
 from apps.llm.addresses import check_base_url, host_of
 from apps.llm.capabilities import Capability
 from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
+from apps.llm.presets import preset_of
+from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)
 
 #: Stored lessons about a model.
 MOST_LESSONS = 20
+#: Characters of a key.
+LONGEST_KEY = 1000
 SEEDED_KEY = "LABELHUB_LLM_API_KEY"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _BEGINS, _ENDS = "LABELHUB_LLM_", "_API_KEY"
@@ -51,9 +57,9 @@ class Prompt(Protocol):
 
 
 def ensure_builtin() -> ModelSpec:
-    """The offline model, made on first use. It costs nothing."""
+    """The text matcher, made on first use. It costs nothing."""
     provider, _ = Provider.objects.get_or_create(
-        kind=Provider.Kind.OFFLINE, defaults={"name": selectors.OFFLINE_PROVIDER}
+        kind=Provider.Kind.OFFLINE, defaults={"name": Provider.Kind.OFFLINE.label}
     )
     model, _ = ModelSpec.objects.get_or_create(
         provider=provider,
@@ -78,8 +84,8 @@ def seed_from_environment() -> list[ModelSpec]:
         return [_registered(provider, name) for name in selectors.seeded_names()]
 
 
-def known_model(name: str) -> ModelSpec:
-    """The model of that name that operators have set up, for people and programs to choose from.
+def known_model(name: str, project: Project | None) -> ModelSpec:
+    """The model of that name that ``project`` may use, for people and programs to choose from.
 
     Raises:
         UnknownModelName: there is none; nothing is made.
@@ -87,16 +93,29 @@ def known_model(name: str) -> ModelSpec:
     """
     if name == selectors.OFFLINE_MODEL:
         return ensure_builtin()
+    models = selectors.list_models(project)
     try:
-        return selectors.find_model(name)
+        return selectors.find_model(name, models)
     except selectors.UnknownModelName:
         if name.strip() not in selectors.seeded_names():
             raise
     seed_from_environment()
-    return selectors.find_model(name)
+    return selectors.find_model(name, models)
 
 
-def model_for_run(name: str) -> ModelSpec:
+def check_usable(models: Iterable[ModelSpec], project: Project) -> None:
+    """Refuse models of other projects and of removed providers. ``provider`` is loaded.
+
+    Raises:
+        UnknownModelName: one of them may not be used; the message tells no more than its name.
+    """
+    for model in models:
+        mine = model.provider.project_id in (None, project.pk)
+        if not mine or model.provider.removed_at is not None:
+            raise selectors.UnknownModelName(f"The project {project} has no model '{model.title}'.")
+
+
+def model_for_run(name: str, project: Project | None) -> ModelSpec:
     """The model that an operator names on the command line. It may be any model of the endpoint in
     the environment, which uses its key; over HTTP only :func:`known_model` may be used.
 
@@ -105,38 +124,128 @@ def model_for_run(name: str) -> ModelSpec:
         AmbiguousModelName: several providers have it.
     """
     try:
-        return known_model(name)
+        return known_model(name, project)
     except selectors.UnknownModelName:
         if not settings.LABELHUB_LLM_BASE_URL or not name.strip():
             raise
     seed_from_environment()
-    model = _registered(Provider.objects.get(name=selectors.SEEDED_PROVIDER), name.strip())
+    shared = selectors.list_providers(None)
+    model = _registered(shared.get(name=selectors.SEEDED_PROVIDER), name.strip())
     if model.purpose != ModelSpec.Purpose.CHAT:
         raise selectors.UnknownModelName(f"Model '{model}' makes embeddings; no run can ask it.")
     return model
 
 
-def save_provider(provider: Provider) -> Provider:
+@transaction.atomic
+def save_provider(
+    provider: Provider, *, key: str = "", models: Sequence[Mapping[str, Any]] = ()
+) -> Provider:
     """Check and store ``provider``, new or changed.
 
+    Args:
+        provider: with a project only that may use it.
+        key: replaces the stored key and the variable; empty: both stay as they are.
+        models: fields of models to add, or to change by their ``name``.
+
     Raises:
-        InvalidInput: a field is wrong; the message names it.
+        InvalidInput: a field is wrong; the message names it. A stored key is only sent to the
+            server for which it was entered: another one needs it again.
         AddressRefused: the base URL must not be used.
-        Conflict: the built-in provider is not edited.
+        Conflict: the built-in provider is not edited, and none moves to another project.
     """
+    before = Provider.objects.select_for_update().filter(pk=provider.pk).first()
+    prepare_provider(provider, key=key)
+    provider.save()
+    if key:
+        logger.info("Provider %s: a key was stored", provider.name)
+    if before is not None and before.base_url != provider.base_url:
+        _forget_endpoint(provider)
+    for fields in models:
+        save_model(_changed_model(provider, fields))
+    return provider
+
+
+def prepare_provider(provider: Provider, *, key: str = "") -> None:
+    """Check ``provider`` and give it ``key``, without storing anything. Raises as
+    :func:`save_provider`."""
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict("The offline model is built in and has no settings.")
-    provider.base_url = check_base_url(provider.base_url)
+        raise Conflict(f"The {Provider.Kind.OFFLINE.label} is built in and has no settings.")
+    before = Provider.objects.filter(pk=provider.pk).first()
+    if before is not None and before.project_id != provider.project_id:
+        raise Conflict("A provider stays in its project.")
+    provider.base_url = check_base_url(provider.base_url, private=provider.private_allowed)
     check_key_name(provider.api_key_env)
     if "/" in provider.name:
         raise InvalidInput("name: must not contain '/', which separates provider and model.")
+    if key:
+        provider.sealed_key, provider.api_key_env = seal(check_key(key).encode()), ""
+        provider.key_changed_at = timezone.now()
+    elif provider.api_key_env:
+        provider.sealed_key = None
+    elif before is not None and before.sealed_key and _server(before) != _server(provider):
+        raise InvalidInput.at(
+            "key", "Enter the key again: the stored one is only sent to the server it was made for."
+        )
     check_model(provider)
-    before = Provider.objects.filter(pk=provider.pk).first()
-    with transaction.atomic():
-        provider.save()
-        if before is not None and before.base_url != provider.base_url:
-            _forget_endpoint(provider)
+
+
+def remove_key(provider: Provider) -> Provider:
+    """Forget the key of ``provider``. Runs that use it pause and say why.
+
+    Raises:
+        Conflict: it has none.
+    """
+    if provider.key_state not in (Provider.KeyState.STORED, Provider.KeyState.VARIABLE):
+        raise Conflict(f"The provider {provider} has no key.")
+    provider.sealed_key, provider.api_key_env = None, ""
+    provider.key_changed_at = timezone.now()
+    provider.save(update_fields=["sealed_key", "api_key_env", "key_changed_at"])
+    logger.info("Provider %s: its key was removed", provider.name)
     return provider
+
+
+def remove_provider(provider: Provider) -> None:
+    """Forget its key and headers and offer it no more. Its row stays for the runs that used it; a
+    run that goes on pauses and says why.
+
+    Raises:
+        Conflict: the built-in provider stays.
+    """
+    if provider.kind == Provider.Kind.OFFLINE:
+        raise Conflict(f"The {Provider.Kind.OFFLINE.label} is built in and stays.")
+    provider.sealed_key, provider.api_key_env, provider.headers = None, "", {}
+    provider.removed_at = provider.key_changed_at = timezone.now()
+    provider.save()
+    logger.info("Provider %s was removed", provider.name)
+
+
+def check_key(key: str) -> str:
+    """The key as it is stored.
+
+    Raises:
+        InvalidInput: no header can carry it.
+    """
+    key = key.strip()
+    if not (key.isascii() and key.isprintable() and " " not in key and 0 < len(key) <= LONGEST_KEY):
+        raise InvalidInput.at(
+            "key", "This cannot be a key: copy it again, without blanks or line breaks."
+        )
+    return key
+
+
+def _server(provider: Provider) -> tuple[str, str]:
+    """Where the key of ``provider`` is sent."""
+    parts = urlsplit(provider.base_url)
+    return parts.scheme, parts.netloc.lower()
+
+
+def _changed_model(provider: Provider, fields: Mapping[str, Any]) -> ModelSpec:
+    known = provider.models.filter(name=fields["name"]).first()
+    model = known or ModelSpec(name=fields["name"], **preset_of(provider).model)
+    model.provider = provider
+    for name, value in fields.items():
+        setattr(model, name, value)
+    return model
 
 
 def save_model(model: ModelSpec) -> ModelSpec:
@@ -147,7 +256,7 @@ def save_model(model: ModelSpec) -> ModelSpec:
         Conflict: the built-in model is not edited.
     """
     if model.offline:
-        raise Conflict("The offline model is built in and has no settings.")
+        raise Conflict(f"The {model.title} is built in and has no settings.")
     check_model(model)
     before = ModelSpec.objects.filter(pk=model.pk).first()
     if before is None or before.prices != model.prices:
@@ -305,13 +414,18 @@ def _today() -> date:
 def _seeded_provider(base_url: str) -> Provider:
     key_env = SEEDED_KEY if os.environ.get(SEEDED_KEY) else ""
     provider, created = Provider.objects.get_or_create(
-        name=selectors.SEEDED_PROVIDER, defaults={"base_url": base_url, "api_key_env": key_env}
+        name=selectors.SEEDED_PROVIDER,
+        project=None,
+        removed_at=None,
+        defaults={"base_url": base_url, "api_key_env": key_env},
     )
     moved = provider.base_url != base_url
-    if not created and (moved or (key_env and not provider.api_key_env)):
+    missing = key_env and provider.key_state == Provider.KeyState.NONE
+    if not created and (moved or missing):
         # Without a variable the key is removed only for a new address: another process may have it.
         provider.base_url, provider.api_key_env = base_url, key_env
-        provider.save(update_fields=["base_url", "api_key_env"])
+        provider.sealed_key = None
+        provider.save(update_fields=["base_url", "api_key_env", "sealed_key"])
         if moved:
             _forget_endpoint(provider)
         logger.info("Provider %s now at %s", provider.name, host_of(base_url))

@@ -22,7 +22,7 @@ IDLE = 60.0
 REST = 10.0
 #: The fields of a provider that a gateway is opened with.
 OPENED_WITH = (
-    "kind", "base_url", "api_version", "api_key_env",
+    "kind", "base_url", "api_version", "api_key_env", "key_changed_at", "removed_at",
     "connect_timeout", "read_timeout", "max_concurrency",
     "rpm", "tpm", "rpd", "tpd",
 )  # fmt: skip
@@ -73,7 +73,8 @@ async def shared_gateway(spec: ModelSpec, patience: Patience) -> AsyncIterator[G
     """A gateway to the provider of ``spec`` (loaded), shared by all callers in this event loop.
 
     Raises:
-        WrongKey: the provider's key is missing from the environment.
+        WrongKey: the provider's key was removed, or is missing from the environment.
+        ModelUnreachable: the provider was removed.
         AddressRefused: its base URL resolves to a forbidden address.
     """
     if spec.offline:

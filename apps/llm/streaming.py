@@ -405,7 +405,7 @@ class StreamRequest(RetriedRequest[Opened]):
 async def offline_deltas(
     messages: Sequence[Message], params: Mapping[str, Any], tell: Tell = ignore_usage
 ) -> AsyncGenerator[str, None]:
-    """The offline model's answer, in pieces like a stream.
+    """The text matcher's answer, in pieces like a stream.
 
     ``params["instructions"]`` are the site's own, without our rules in the system message.
     """

@@ -1,132 +1,259 @@
-"""Providers and models, for operators (superusers) only."""
+"""Pages of providers and models. Operators see the shared ones and managers those of their project,
+on the same pages."""
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import wraps
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from apps.accounts.http import SignedInRequest
+from apps.accounts.roles import Right
+from apps.common.forms import show_refusal
 from apps.llm import selectors, services
 from apps.llm.capabilities import capability_words
-from apps.llm.forms import ModelForm, ProviderForm
+from apps.llm.forms import ModelForm, ModelRows, ProviderForm
 from apps.llm.models import ModelSpec, Provider
-from apps.llm.probe import check_provider
-from labelhub.core.errors import Forbidden, NotFound
+from apps.llm.presets import OTHER, preset_named, preset_of, presets
+from apps.llm.probe import ProviderCheck, check_provider
+from apps.projects.models import Project
+from apps.projects.pages import project_page
+from apps.projects.selectors import get_project
+from labelhub.core.errors import Forbidden, InvalidInput, LabelhubError, NotFound
 
-View = Callable[..., HttpResponse]
+
+@dataclass(frozen=True)
+class Place:
+    """Whose providers a page is about: those of ``project``, without one the shared ones."""
+
+    request: SignedInRequest
+    project: Project | None = None
+
+    def url(self, name: str, *ids: int) -> str:
+        """The address of a page of this place."""
+        if self.project is None:
+            return reverse(name, args=ids)
+        return reverse(f"project_{name}", args=[self.project.slug, *ids])
+
+    def render(self, template: str, context: Mapping[str, Any], status: int = 200) -> HttpResponse:
+        """The page, in the frame of the project or of the server."""
+        frame: dict[str, Any] = {"layout": "llm/operators.html"}
+        if self.project is not None:
+            frame = project_page(self.request, self.project, "providers")
+            frame["layout"] = "layouts/project.html"
+        frame |= {"urls": {"list": self.url("provider_list"), "new": self.url("provider_create")}}
+        return render(self.request, template, frame | dict(context), status=status)
+
+    def provider(self, provider_id: int) -> Provider:
+        """The provider in the address.
+
+        Raises:
+            NotFound: there is none here, or it is the built-in one.
+        """
+        provider = selectors.get_provider(provider_id, self.project)
+        if provider.kind == Provider.Kind.OFFLINE:
+            raise NotFound(f"The {provider} is built in and has no settings.")
+        return provider
+
+    def model(self, provider_id: int, model_id: int) -> ModelSpec:
+        """The model in the address.
+
+        Raises:
+            NotFound: there is none.
+        """
+        model = self.provider(provider_id).models.filter(pk=model_id).first()
+        if model is None:
+            raise NotFound("There is no such model.")
+        return model
 
 
-def operator_required(view: View) -> View:
-    """Superusers only: an address decides where the server connects to."""
+Page = Callable[..., HttpResponse]
+
+
+def shared(page: Page) -> Page:
+    """The page of the shared providers, for superusers only: an address decides where the server
+    connects to."""
 
     @login_required
-    @wraps(view)
-    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    @wraps(page)
+    def guarded(request: SignedInRequest, **ids: int) -> HttpResponse:
         if not (request.user.is_active and request.user.is_superuser):
             raise Forbidden("Only operators of this installation may see and change providers.")
-        return view(request, *args, **kwargs)
+        return page(Place(request), **ids)
 
     return guarded
 
 
-@require_GET
-@operator_required
-def provider_list(request: HttpRequest) -> HttpResponse:
-    """All providers with their models."""
-    rows = [provider_row(provider) for provider in selectors.list_providers()]
-    return render(request, "llm/provider_list.html", {"rows": rows})
+def of_project(page: Page) -> Page:
+    """The same page for the providers of a project, for its managers."""
+
+    @login_required
+    @wraps(page)
+    def guarded(request: SignedInRequest, slug: str, **ids: int) -> HttpResponse:
+        return page(Place(request, get_project(request.user, slug, Right.MANAGE)), **ids)
+
+    return guarded
 
 
-@require_http_methods(["GET", "POST"])
-@operator_required
-def provider_create(request: HttpRequest) -> HttpResponse:
-    """Add an endpoint."""
-    return _provider_page(request, Provider())
+def list_page(place: Place) -> HttpResponse:
+    """The providers with their models."""
+    return _list_page(place, {})
 
 
-@require_http_methods(["GET", "POST"])
-@operator_required
-def provider_edit(request: HttpRequest, provider_id: int) -> HttpResponse:
-    """Change an endpoint."""
-    return _provider_page(request, _editable(provider_id))
+def create_page(place: Place) -> HttpResponse:
+    """Choose a kind, paste a key, name models, test, save."""
+    selectors.check_may_change(place.request.user)
+    kind = place.request.POST.get("preset") or place.request.GET.get("kind", "")
+    if not kind and place.request.method != "POST":
+        return place.render("llm/provider_form.html", {"presets": presets().values()})
+    preset = preset_named(kind or OTHER)
+    provider = Provider(project=place.project, preset=preset.name)
+    form = ProviderForm(place.request.POST or None, instance=provider, preset=preset)
+    return _provider_page(place, provider, form)
 
 
-@require_POST
-@operator_required
-def provider_check(request: HttpRequest, provider_id: int) -> HttpResponse:
-    """Check whether the provider answers."""
-    provider = selectors.get_provider(provider_id)
+def edit_page(place: Place, provider_id: int) -> HttpResponse:
+    """Change a provider, replace its key, add models."""
+    selectors.check_may_change(place.request.user)
+    provider = place.provider(provider_id)
+    return _provider_page(
+        place, provider, ProviderForm(place.request.POST or None, instance=provider)
+    )
+
+
+def check_page(place: Place, provider_id: int) -> HttpResponse:
+    """Test a provider as it is saved, and show the result beside it."""
+    selectors.check_may_change(place.request.user)
+    provider = selectors.get_provider(provider_id, place.project)
     found = check_provider(provider)
-    level = messages.SUCCESS if found.ok else messages.ERROR
-    messages.add_message(request, level, f"{provider.name}: {found.words}")
-    return redirect("provider_list")
+    return _list_page(place, {provider.pk: found})
 
 
-@require_http_methods(["GET", "POST"])
-@operator_required
-def model_create(request: HttpRequest, provider_id: int) -> HttpResponse:
-    """Add a model to a provider."""
-    return _model_page(request, ModelSpec(provider=_editable(provider_id)))
+def remove_key(place: Place, provider_id: int) -> HttpResponse:
+    """Forget the key. Managers may do this even if they may not add providers."""
+    provider = services.remove_key(place.provider(provider_id))
+    messages.success(place.request, f"The key of {provider} is removed.")
+    return redirect(place.url("provider_list"))
 
 
-@require_http_methods(["GET", "POST"])
-@operator_required
-def model_edit(request: HttpRequest, provider_id: int, model_id: int) -> HttpResponse:
+def remove(place: Place, provider_id: int) -> HttpResponse:
+    """Forget a provider. Managers may do this even if they may not add providers."""
+    provider = place.provider(provider_id)
+    services.remove_provider(provider)
+    messages.success(place.request, f"The provider {provider} is removed.")
+    return redirect(place.url("provider_list"))
+
+
+def model_page(place: Place, provider_id: int, model_id: int) -> HttpResponse:
     """Change a model."""
-    return _model_page(request, _model(provider_id, model_id))
-
-
-@require_POST
-@operator_required
-def model_forget(request: HttpRequest, provider_id: int, model_id: int) -> HttpResponse:
-    """Forget the refusals of the endpoint, so that all parameters are tried again."""
-    model = services.forget_learnt(_model(provider_id, model_id))
-    messages.success(request, f"What was learnt about {model.name} is forgotten.")
-    return redirect("provider_list")
-
-
-def _provider_page(request: HttpRequest, provider: Provider) -> HttpResponse:
-    form = ProviderForm(request.POST or None, instance=provider)
-    if request.method == "POST" and form.is_valid():
-        saved = services.save_provider(form.instance)
-        messages.success(request, f"Provider {saved.name} is saved.")
-        return redirect("provider_list")
-    context = {"form": form, "provider": provider, "key": key_state(provider)}
-    return render(request, "llm/provider_form.html", context, status=_status(form))
-
-
-def _model_page(request: HttpRequest, model: ModelSpec) -> HttpResponse:
-    form = ModelForm(request.POST or None, instance=model)
-    if request.method == "POST" and form.is_valid():
-        saved = services.save_model(form.instance)
-        messages.success(request, f"Model {saved.name} is saved.")
-        return redirect("provider_list")
+    selectors.check_may_change(place.request.user)
+    model = place.model(provider_id, model_id)
+    form = ModelForm(place.request.POST or None, instance=model)
+    if place.request.method == "POST" and form.is_valid():
+        try:
+            saved = services.save_model(form.instance)
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            messages.success(place.request, f"Model {saved.name} is saved.")
+            return redirect(place.url("provider_list"))
     context = {"form": form, "model": model, "provider": model.provider}
-    return render(request, "llm/model_form.html", context, status=_status(form))
+    return place.render("llm/model_form.html", context, 422 if form.errors else 200)
 
 
-def _editable(provider_id: int) -> Provider:
-    provider = selectors.get_provider(provider_id)
-    if provider.kind == Provider.Kind.OFFLINE:
-        raise NotFound("The offline model is built in and has no settings.")
-    return provider
+def forget(place: Place, provider_id: int, model_id: int) -> HttpResponse:
+    """Forget the refusals of the endpoint, so that all parameters are tried again."""
+    selectors.check_may_change(place.request.user)
+    model = services.forget_learnt(place.model(provider_id, model_id))
+    messages.success(place.request, f"What was learnt about {model.name} is forgotten.")
+    return redirect(place.url("provider_list"))
 
 
-def _model(provider_id: int, model_id: int) -> ModelSpec:
-    model = _editable(provider_id).models.filter(pk=model_id).first()
-    if model is None:
-        raise NotFound("There is no such model.")
-    return model
+_form = (sensitive_post_parameters("key"), never_cache, require_http_methods(["GET", "POST"]))
 
 
-def _status(form: ProviderForm | ModelForm) -> int:
-    return 422 if form.is_bound else 200
+def _both(page: Page, *guards: Callable[[Page], Page]) -> tuple[Page, Page]:
+    """The page of the shared providers and that of a project."""
+    found = shared(page), of_project(page)
+    for guard in guards:
+        found = guard(found[0]), guard(found[1])
+    return found
+
+
+provider_list, project_provider_list = _both(list_page, require_GET)
+provider_create, project_provider_create = _both(create_page, *_form)
+provider_edit, project_provider_edit = _both(edit_page, *_form)
+provider_check, project_provider_check = _both(check_page, require_POST)
+provider_key_remove, project_provider_key_remove = _both(remove_key, require_POST)
+provider_remove, project_provider_remove = _both(remove, require_POST)
+model_edit, project_model_edit = _both(model_page, require_http_methods(["GET", "POST"]))
+model_forget, project_model_forget = _both(forget, require_POST)
+
+
+def _list_page(place: Place, checks: Mapping[int, ProviderCheck]) -> HttpResponse:
+    providers = selectors.list_providers(place.project)
+    rows = [provider_row(provider, place) for provider in providers]
+    context: dict[str, Any] = {
+        "rows": [row | {"check": checks.get(row["provider"].pk)} for row in rows],
+        "may_change": selectors.may_change_providers(place.request.user),
+        "operators": selectors.operators(),
+    }
+    if place.project is not None:
+        context["shared"] = selectors.list_providers(None)
+    else:
+        context["of_projects"] = selectors.project_providers()
+    return place.render("llm/provider_list.html", context)
+
+
+def _provider_page(place: Place, provider: Provider, form: ProviderForm) -> HttpResponse:
+    request = place.request
+    sent = "models-TOTAL_FORMS" in request.POST
+    rows = ModelRows(request.POST if sent else None, prefix="models")
+    context: dict[str, Any] = {"form": form, "rows": rows, "provider": provider}
+    context["presets"] = () if provider.pk else presets().values()
+    if provider.pk:
+        context["row"] = provider_row(selectors.get_provider(provider.pk, place.project), place)
+    valid = form.is_valid() and (rows.is_valid() or not sent)
+    filled = [row for row in rows.cleaned_data if row] if valid and sent else []
+    models = [{name: value for name, value in row.items() if value is not None} for row in filled]
+    if "test" in request.POST:
+        if valid:
+            context["check"] = _test_form(form, models)
+        if request.htmx:
+            return place.render("llm/provider_form.html#result", context)
+    elif valid:
+        try:
+            saved = services.save_provider(
+                form.instance, key=form.cleaned_data["key"], models=models
+            )
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            messages.success(request, f"Provider {saved.name} is saved.")
+            return redirect(place.url("provider_list"))
+    return place.render("llm/provider_form.html", context, 422 if form.errors else 200)
+
+
+def _test_form(form: ProviderForm, models: list[dict[str, Any]]) -> ProviderCheck:
+    """Test what is in the form, before it is saved."""
+    provider: Provider = form.instance
+    try:
+        services.prepare_provider(provider, key=form.cleaned_data["key"])
+    except InvalidInput as error:
+        return ProviderCheck(ok=False, words=error.message)
+    if not models:
+        return check_provider(provider)
+    return check_provider(provider, ModelSpec(**models[0], **preset_of(provider).model))
 
 
 _LIMITS = {
@@ -137,23 +264,29 @@ _LIMITS = {
 }
 
 
-def provider_row(provider: Provider) -> dict[str, Any]:
+def provider_row(provider: Provider, place: Place) -> dict[str, Any]:
     """One provider with its models and its state."""
+    actions = ("edit", "check", "key_remove", "remove")
     return {
         "provider": provider,
         "offline": provider.kind == Provider.Kind.OFFLINE,
-        "models": [model_row(model) for model in provider.models.all()],
+        "preset": preset_of(provider),
+        "models": [model_row(model, place) for model in provider.models.all()],
+        "unpriced": any(not model.prices_known for model in provider.models.all()),
         "key": key_state(provider),
         "limits": limit_words(provider),
         "headers": ", ".join(provider.headers),
+        "urls": {name: place.url(f"provider_{name}", provider.pk) for name in actions},
     }
 
 
-def model_row(model: ModelSpec) -> dict[str, Any]:
+def model_row(model: ModelSpec, place: Place) -> dict[str, Any]:
     """One model with its prices, its parameters, and what was learnt."""
+    ids = (model.provider_id, model.pk)
     prices = (("", model.price_in), ("cached ", model.price_cached_in))
     return {
         "model": model,
+        "urls": {"edit": place.url("model_edit", *ids), "forget": place.url("model_forget", *ids)},
         "price_in": _price_words(*prices),
         "price_out": _price_words(("", model.price_out), ("reasoning ", model.price_reasoning)),
         "takes": _takes_words(model),
@@ -182,13 +315,18 @@ def limit_words(provider: Provider) -> list[str]:
 
 
 def key_state(provider: Provider) -> dict[str, str]:
-    """Whether the key's variable is set where this server runs; never its value."""
+    """Where the key is and whether it is there; never its value."""
     name = provider.api_key_env
-    if provider.kind == Provider.Kind.OFFLINE or not name:
-        return {"name": "", "tone": "quiet", "text": "no key"}
-    if os.environ.get(name, "").strip():
-        return {"name": name, "tone": "ok", "text": "set"}
-    return {"name": name, "tone": "bad", "text": "not set"}
+    match provider.key_state:
+        case Provider.KeyState.STORED:
+            return {"name": "", "tone": "ok", "text": "key stored"}
+        case Provider.KeyState.REMOVED:
+            return {"name": "", "tone": "bad", "text": "key removed"}
+        case Provider.KeyState.VARIABLE if os.environ.get(name, "").strip():
+            return {"name": name, "tone": "ok", "text": "set"}
+        case Provider.KeyState.VARIABLE:
+            return {"name": name, "tone": "bad", "text": "not set"}
+    return {"name": "", "tone": "quiet", "text": "no key"}
 
 
 def _price_words(main: tuple[str, Decimal | None], part: tuple[str, Decimal | None]) -> str:

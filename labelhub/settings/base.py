@@ -282,6 +282,10 @@ LABELHUB_LLM_BASE_URL = env.str("LABELHUB_LLM_BASE_URL", default="")
 LABELHUB_LLM_MODEL = env.str("LABELHUB_LLM_MODEL", default="")
 # Further variables that a provider may name as its key, beside LABELHUB_LLM_* and *_API_KEY.
 LABELHUB_LLM_KEY_VARIABLES: list[str] = env.list("LABELHUB_LLM_KEY_VARIABLES", default=[])
+# Whether managers may add providers, with keys, to their projects; operators always may.
+LABELHUB_PROJECT_PROVIDERS = env.bool("LABELHUB_PROJECT_PROVIDERS", default=True)
+# Whether providers of projects may be on this machine or in a private network.
+LABELHUB_LLM_PRIVATE = env.bool("LABELHUB_LLM_PRIVATE", default=False)
 # Concurrent requests of a web process.
 LABELHUB_HTTP_THREADS = env.int("LABELHUB_HTTP_THREADS", default=16)
 # Concurrent runs of a worker process, in threads of their own.

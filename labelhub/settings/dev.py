@@ -1,7 +1,7 @@
 """Local development and the demo, with a generated secret in the data folder."""
 
 from labelhub.settings.base import *  # noqa: F403 - settings modules build on base
-from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT
+from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT, env
 from labelhub.settings.checks import load_secret
 
 SECRET_KEY = SECRET_KEY or load_secret(DATA_DIR / "secret-key")
@@ -11,5 +11,6 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = True
 STATIC_ROOT.mkdir(exist_ok=True)  # empty, but whitenoise expects it
-# To try webhooks with a local receiver.
+# To try webhooks with a local receiver, and models on this machine.
 LABELHUB_WEBHOOK_LOOPBACK = True
+LABELHUB_LLM_PRIVATE = env.bool("LABELHUB_LLM_PRIVATE", default=True)

@@ -64,15 +64,17 @@ class World:
     foreign: Project
     ids: dict[str, Any]
     people: dict[str, User]
+    #: Ids of what belongs to no project, for addresses outside of projects.
+    shared: dict[str, Any]
     keys: dict[str, ApiKey] = field(default_factory=dict)
     server_key: str = ""
     _signed_in: dict[str, str] = field(default_factory=dict)
 
     def kwargs(self, wanted: set[str], actor: str, level: Level) -> dict[str, Any]:
         """Values for an address's parts; for :attr:`Level.OWN` the actor's own key."""
-        ids = dict(self.ids)
+        ids = self.ids if "slug" in wanted else self.ids | self.shared
         if level is Level.OWN and actor in self.keys:
-            ids["key_id"] = self.keys[actor].pk
+            ids = ids | {"key_id": self.keys[actor].pk}
         return {name: ids[name] for name in wanted}
 
     def page_client(self, actor: str) -> Client:
@@ -113,7 +115,9 @@ def build_world() -> World:
     }
     site = _site(project)
     ids = _one_of_each(project) | _one_of_each_on(site)
-    world = World(project, foreign, ids, people, _keys(people), server_key(site))
+    model = ModelSpecFactory.create()
+    shared = {"provider_id": model.provider_id, "model_id": model.pk}
+    world = World(project, foreign, ids, people, shared, _keys(people), server_key(site))
     world.sign_in()
     return world
 
@@ -128,7 +132,7 @@ def _one_of_each(project: Project) -> dict[str, Any]:
         experiment=experiment,
     )
     debate = Debate.objects.create(run=run, item=item, status=Debate.Status.FAILED, error=SECRET)
-    model = ModelSpecFactory.create()
+    model = ModelSpecFactory.create(name=SECRET, provider__project=project)
     webhook = webhook_of(project, description=SECRET)
     export = SavedExport.objects.create(
         project=project, format="csv", file_name=SECRET, status="done", manifest={"of": SECRET},

@@ -203,9 +203,14 @@ def _as_manager(page: Page) -> dict[str, Any]:
     page.goto(f"{IN_DEMO}/import/")
     earlier = page.locator(f'a[href^="{IN_DEMO}/import/"]', has_text="jsonl").first
     imported = str(earlier.get_attribute("href")).rstrip("/").rsplit("/", 1)[1]
+    page.goto(f"{IN_DEMO}/providers/new/?kind=ollama")
+    page.get_by_label("Model", exact=True).fill("llama")
+    page.get_by_role("button", name="Save").click()
+    edit = page.get_by_role("link", name="Edit").get_attribute("href")
+    model = page.get_by_role("link", name="llama").get_attribute("href")
     # Held in a page that stays open: the queue of this project has nothing for others.
     page.goto("/p/one-held/review/")
-    return {"cell": cell, "imported": imported}
+    return {"cell": cell, "imported": imported, "own_provider": edit, "own_model": model}
 
 
 def _as_operator(page: Page) -> dict[str, Any]:

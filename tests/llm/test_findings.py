@@ -79,4 +79,4 @@ def test_the_command_line_may_not_run_an_embedding_model(settings: Settings) -> 
     services.seed_from_environment()
     ModelSpec.objects.update(purpose="embedding")
     with pytest.raises(UnknownModelName, match="makes embeddings"):
-        services.model_for_run("small")
+        services.model_for_run("small", None)

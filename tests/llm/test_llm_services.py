@@ -32,7 +32,7 @@ def test_the_environment_seeds_its_models_once(seeded: Settings) -> None:
     assert [str(model) for model in services.seed_from_environment()] == ["small", "large"]
     services.seed_from_environment()
     assert (Provider.objects.count(), ModelSpec.objects.count()) == (1, 2)
-    assert selectors.default_model().name == "small"
+    assert [str(model) for model in selectors.default_models(None)] == ["small", "large"]
 
 
 def test_a_changed_address_moves_the_seeded_provider(seeded: Settings) -> None:
@@ -61,9 +61,9 @@ def test_a_forbidden_seeded_address_is_refused(seeded: Settings) -> None:
 
 
 def test_the_command_line_may_name_any_model_of_the_seeded_endpoint(seeded: Settings) -> None:
-    model = services.model_for_run("brand-new")
+    model = services.model_for_run("brand-new", None)
     assert (model.provider.base_url, model.price_in) == (URL, None)
-    assert services.model_for_run("brand-new") == model
+    assert services.model_for_run("brand-new", None) == model
 
 
 @pytest.mark.parametrize(
@@ -164,21 +164,21 @@ def test_the_models_of_another_endpoint_are_learnt_anew(moved: bool) -> None:
 
 def test_a_model_is_found_by_name_or_by_provider_and_name() -> None:
     model = ModelSpecFactory.create(provider__name="Lab", name="meta/llama")
-    assert selectors.find_model("meta/llama") == model
-    assert selectors.find_model(" Lab/meta/llama ") == model
+    assert selectors.find_model("meta/llama", selectors.list_models(None)) == model
+    assert selectors.find_model(" Lab/meta/llama ", selectors.list_models(None)) == model
 
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     ModelSpecFactory.create(name="known-one")
     with pytest.raises(selectors.UnknownModelName, match="known-one"):
-        selectors.find_model("other")
+        selectors.find_model("other", selectors.list_models(None))
 
 
 def test_a_name_that_two_providers_have_must_be_told_apart() -> None:
     ModelSpecFactory.create(provider__name="A", name="same")
     ModelSpecFactory.create(provider__name="B", name="same")
     with pytest.raises(selectors.AmbiguousModelName, match="A/same, B/same"):
-        services.model_for_run("same")
+        services.model_for_run("same", None)
 
 
 @dataclass(frozen=True)
@@ -197,13 +197,13 @@ def test_a_prompt_is_remembered_once_by_its_hash() -> None:
 def test_without_an_address_nothing_is_seeded() -> None:
     assert services.seed_from_environment() == []
     services.ensure_builtin()
-    assert selectors.default_model().offline
+    assert [model.offline for model in selectors.default_models(None)] == [True]
 
 
 def test_without_a_seeded_endpoint_an_unknown_name_is_refused() -> None:
     with pytest.raises(selectors.UnknownModelName):
-        services.model_for_run("brand-new")
-    assert services.model_for_run("offline").offline
+        services.model_for_run("brand-new", None)
+    assert services.model_for_run("offline", None).offline
 
 
 def test_the_offline_model_is_not_edited() -> None:

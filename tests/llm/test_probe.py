@@ -7,7 +7,7 @@ import pytest
 from apps.llm import services
 from apps.llm.probe import check_provider
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
-from tests.fakes.openai_server import FakeServer
+from tests.fakes.openai_server import FakeServer, completion
 
 pytestmark = pytest.mark.django_db
 
@@ -42,8 +42,50 @@ def test_an_endpoint_without_a_list_of_models_is_asked_a_tiny_question(
 ) -> None:
     model_server.options.lists_models = False
     model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
-    assert check_provider(model.provider).words == f"Reachable; '{model.name}' answers."
-    assert model_server.requests[0]["max_tokens"] == 5
+    found = check_provider(model.provider)
+    assert (found.words, found.answers) == (f"'{model.name}' answers.", True)
+    assert model_server.requests[0]["max_tokens"] == 30
+
+
+def test_the_question_shows_structured_output_and_log_probabilities(
+    model_server: FakeServer,
+) -> None:
+    said = completion("any", '{"label": "yes"}')
+    likely = {"token": "yes", "logprob": -0.1, "top_logprobs": []}
+    said["choices"][0]["logprobs"] = {"content": [likely]}
+    model_server.answer_with(lambda _: (200, said))
+    model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
+    found = check_provider(model.provider)
+    assert (found.structured, found.logprobs) == ("a JSON schema", True)
+    assert found.models == ("fake-model",)
+
+
+def test_an_endpoint_that_ignores_the_form_has_no_structured_output(
+    model_server: FakeServer,
+) -> None:
+    model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
+    found = check_provider(model.provider)
+    assert (found.ok, found.structured, found.logprobs) == (True, "", False)
+
+
+def test_an_unknown_model_is_said_beside_the_known_ones(model_server: FakeServer) -> None:
+    model_server.options.models = ("small",)
+    model = ModelSpecFactory.create(name="smal", provider__base_url=model_server.base_url)
+    found = check_provider(model.provider)
+    assert (found.ok, found.reachable, found.answers) == (False, True, False)
+    assert "Model 'smal' is unknown to" in found.words
+    assert found.models == ("small",)
+
+
+def test_a_stored_key_is_sent_and_never_said(model_server: FakeServer) -> None:
+    model_server.options.key = "sk-right"
+    provider = ProviderFactory.create(base_url=model_server.base_url)
+    services.save_provider(provider, key="sk-right")
+    assert check_provider(provider).ok
+    services.save_provider(provider, key="sk-wrong")
+    words = check_provider(provider).words
+    assert "the one entered for this provider" in words
+    assert "sk-" not in words
 
 
 def test_a_key_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,15 @@ MODEL = {
 }
 
 
+def rows(*models: tuple[str, str, str]) -> dict[str, str]:
+    """The rows of new models as a browser sends them: name, price in, price out."""
+    sent = {"models-TOTAL_FORMS": str(len(models) + 1), "models-INITIAL_FORMS": "0"}
+    for index, (name, price_in, price_out) in enumerate((*models, ("", "", ""))):
+        row = {"name": name, "price_in": price_in, "price_out": price_out}
+        sent |= {f"models-{index}-{field}": value for field, value in row.items()}
+    return sent
+
+
 @pytest.fixture
 def operator(client: Client) -> Client:
     client.force_login(UserFactory.create(is_superuser=True, is_staff=True))
@@ -49,7 +58,6 @@ def paths() -> list[str]:
         reverse("provider_create"),
         reverse("provider_edit", args=arguments),
         reverse("provider_check", args=arguments),
-        reverse("model_create", args=arguments),
         reverse("model_edit", args=[*arguments, model.pk]),
         reverse("model_forget", args=[*arguments, model.pk]),
     ]
@@ -80,7 +88,8 @@ def test_an_operator_adds_a_provider_and_a_model(operator: Client) -> None:
     assert operator.post(reverse("provider_create"), PROVIDER).status_code == 302
     provider = Provider.objects.get()
     assert (provider.base_url, provider.kind) == ("http://vllm:8000/v1", "openai")
-    assert operator.post(reverse("model_create", args=[provider.pk]), MODEL).status_code == 302
+    edit = reverse("provider_edit", args=[provider.pk])
+    assert operator.post(edit, PROVIDER | rows(("llama", "0.2", ""))).status_code == 302
     model = ModelSpec.objects.get()
     assert (str(model.price_in), model.price_out) == ("0.200000", None)
     changed = MODEL | {"name": "llama-2"}
@@ -103,7 +112,8 @@ def test_any_signed_in_user_lists_models_by_rest_without_addresses(client: Clien
     rows = {row["name"]: row for row in answer.json()["results"]}
     assert rows["offline"] == {
         "name": "offline",
-        "provider": "Offline model (not an LLM)",
+        "provider": "Text matcher (demo)",
+        "project": None,
         "offline": True,
         "prices_known": True,
     }
@@ -112,8 +122,10 @@ def test_any_signed_in_user_lists_models_by_rest_without_addresses(client: Clien
 
 
 def test_a_model_name_given_twice_is_said_in_place(operator: Client) -> None:
-    model = ModelSpecFactory.create()
-    url = reverse("model_create", args=[model.provider.pk])
+    model, other = ModelSpecFactory.create(), ModelSpecFactory.create()
+    other.provider = model.provider
+    other.save()
+    url = reverse("model_edit", args=[model.provider.pk, other.pk])
     answer = operator.post(url, MODEL | {"name": model.name})
     assert answer.status_code == 422
     assert "already exists" in answer.content.decode()
@@ -123,7 +135,6 @@ def test_the_built_in_provider_and_what_is_not_there_are_not_found(operator: Cli
     builtin = services.ensure_builtin().provider
     for name, args in [
         ("provider_edit", [builtin.pk]),
-        ("model_create", [builtin.pk]),
         ("provider_edit", [999]),
         ("model_edit", [ProviderFactory.create().pk, 999]),
     ]:

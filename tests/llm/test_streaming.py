@@ -242,7 +242,7 @@ async def test_what_an_endpoint_refuses_of_a_stream_is_left_out_from_then_on(
 async def test_a_forbidden_address_is_never_talked_to(monkeypatch: pytest.MonkeyPatch) -> None:
     async with line(saying("Yes.")) as (gateway, spec, endpoint):
 
-        def refused(*_: str) -> None:
+        def refused(*_: str, **__: bool) -> None:
             raise AddressRefused("Not that one.")
 
         monkeypatch.setattr(client, "check_address", refused)

@@ -196,7 +196,10 @@ class ProjectExperimentViewSet(ProjectViewSet):
             actor=request.user,
             title=fields["title"],
             arms=[
-                plan_from({**shared, **arm, "only_unlabelled": False, "reuse_answers": False})
+                plan_from(
+                    {**shared, **arm, "only_unlabelled": False, "reuse_answers": False},
+                    self.project,
+                )
                 for arm in fields["arms"]
             ],
             equal_budget_votes=fields["equal_budget_votes"],

@@ -42,7 +42,7 @@ def title_of(name: str, settings: Mapping[str, Any]) -> str:
 
 def models_of(roles: Sequence[RunRole]) -> str:
     """The models of the roles, each once."""
-    return " + ".join(dict.fromkeys(role.model.name for role in roles))
+    return " + ".join(dict.fromkeys(role.model.title for role in roles))
 
 
 def votes_for(

@@ -18,9 +18,10 @@ from apps.debates.forms import (
 from apps.debates.services import RunPlan, models_for_roles, with_annotator_count
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import default_models, list_models
+from apps.projects.models import Project
+from apps.projects.selectors import current_schema
 from labelhub.core.debate import PROTOCOLS, ProtocolInfo, check_task
 from labelhub.core.debate.info import InvalidSetting, Setting
-from labelhub.core.schema import LabelType
 
 USUAL = ("single", "ecj", "self_refine")
 ALONE, TOGETHER, BOTH = "alone", "together", "both"
@@ -68,14 +69,14 @@ class ExperimentForm(forms.Form):
         help_text="A debate should beat as many plain answers as it has calls.",
     )
 
-    def __init__(self, task: LabelType, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._task = task
-        known = {str(model.pk): model for model in list_models()}
+        self._task = current_schema(project).parsed.task
+        known = {str(model.pk): model for model in list_models(project)}
         self.fields["models"] = forms.TypedMultipleChoiceField(
             choices=[(pk, model_words(model)) for pk, model in known.items()],
             coerce=known.__getitem__,
-            initial=[str(model.pk) for model in default_models()],
+            initial=[str(model.pk) for model in default_models(project)],
             widget=forms.CheckboxSelectMultiple,
         )
         self.several_models = len(known) > 1

@@ -65,7 +65,7 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
     """
     project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
-    form = ExperimentForm(current_schema(project).parsed.task, request.POST or None)
+    form = ExperimentForm(project, request.POST or None)
     showing = "show" in request.POST
     if request.method == "POST" and not showing and form.is_valid():
         try:
@@ -102,7 +102,7 @@ def experiment_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     """The costs of the experiment in the form, and its expected precision."""
     project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
-    form = ExperimentForm(current_schema(project).parsed.task, request.GET)
+    form = ExperimentForm(project, request.GET)
     context = {"project": project} | _preview_context(project, form)
     return render(request, "agreement/experiment_create.html#preview", context)
 

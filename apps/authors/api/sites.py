@@ -31,6 +31,7 @@ from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName
 from apps.llm.services import known_model
 from apps.projects.api.viewsets import ProjectViewSet
+from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
 
 
@@ -62,7 +63,7 @@ FEATURES = {
     ],
     "description": "A set of the starter library, or a list of definitions.",
 }
-MODEL_HELP = "Name, or provider/name; null for the offline model."
+MODEL_HELP = "Name, or provider/name; null for the text matcher."
 
 
 class ConsentSerializer(serializers.ModelSerializer[ConsentText]):
@@ -102,9 +103,9 @@ class SiteSerializer(serializers.ModelSerializer[Site]):
     languages = serializers.ListField(
         child=serializers.CharField(), help_text="The first is the default."
     )
-    model = serializers.SerializerMethodField(help_text="Words the questions; null: offline model.")
+    model = serializers.SerializerMethodField(help_text="Words the questions; null: text matcher.")
     chat_model = serializers.SerializerMethodField(
-        help_text="Answers in chat mode; null: offline model."
+        help_text="Answers in chat mode; null: text matcher."
     )
     daily_budget_usd = serializers.SerializerMethodField(help_text="Null: no limit.")
     consent = serializers.SerializerMethodField(help_text="The present version.")
@@ -239,7 +240,7 @@ class SitesViewSet(ProjectViewSet):
 
         The project's task must be ``per_item``: each answer is an item with its own options.
         """
-        changes = _changes(NewSiteSerializer(data=request.data))
+        changes = _changes(NewSiteSerializer(data=request.data), self.project)
         features = read_features(changes.pop("features"))
         site = create_site(project=self.project, actor=request.user, features=features, **changes)
         return Response(self.get_serializer(site).data, status=status.HTTP_201_CREATED)
@@ -263,7 +264,7 @@ class OneSiteViewSet(SiteViewSet):
 
         Changes all fields that are sent, or none. Read-only fields are ignored.
         """
-        changes = _changes(SiteChangeSerializer(data=request.data, partial=True))
+        changes = _changes(SiteChangeSerializer(data=request.data, partial=True), self.project)
         update_site(site=self.site, **changes)
         clear_known_sites()
         return Response(self.get_serializer(self.site).data)
@@ -370,7 +371,7 @@ class FeaturesViewSet(SiteViewSet):
         return Response({"added": made.added, "changed": made.changed})
 
 
-def _changes(sent: serializers.Serializer[Any]) -> dict[str, Any]:
+def _changes(sent: serializers.Serializer[Any], project: Project) -> dict[str, Any]:
     """The checked fields, as arguments of the services."""
     if isinstance(sent.initial_data, dict):
         # Otherwise a misspelt setting would be ignored silently.
@@ -382,7 +383,7 @@ def _changes(sent: serializers.Serializer[Any]) -> dict[str, Any]:
     for field in ("model", "chat_model"):
         if changes.get(field) is not None:
             try:
-                changes[field] = known_model(changes[field])
+                changes[field] = known_model(changes[field], project)
             except UnknownModelName as error:
                 raise ValidationError({field: [error.message]}) from None
     if "daily_budget_usd" in changes:

@@ -18,6 +18,7 @@ from apps.authors.services.site_config import site_makes_offers
 from apps.authors.translations import CONSENT_TEXTS, LANGUAGES
 from apps.common.sealing import digest, seal
 from apps.common.validation import check_model
+from apps.llm.services import check_usable
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
@@ -233,6 +234,8 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
         raise InvalidInput.at(strange, "A site has no such field, or it cannot be changed.")
     for field, value in changes.items():
         setattr(site, field, value.strip() if isinstance(value, str) else value)
+    chosen = [changes[field] for field in ("model", "chat_model") if changes.get(field)]
+    check_usable(chosen, site.project)
     if "allowed_origins" in changes:
         if not isinstance(site.allowed_origins, list) or len(site.allowed_origins) > MOST_ORIGINS:
             raise InvalidInput.at(

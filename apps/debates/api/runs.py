@@ -26,6 +26,7 @@ from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName, default_models
 from apps.llm.services import ensure_builtin, known_model
 from apps.projects.api.viewsets import ProjectViewSet
+from apps.projects.models import Project
 from apps.projects.selectors import get_project
 from labelhub.core.debate import LABELLING
 
@@ -245,7 +246,7 @@ class ProjectRunViewSet(ProjectViewSet):
 
         A worker starts it within seconds.
         """
-        plan = plan_from(self.read_body(RunRequestSerializer))
+        plan = plan_from(self.read_body(RunRequestSerializer), self.project)
         run = services.start_run(project=self.project, actor=request.user, plan=plan)
         tasks.launch_run(run.pk)
         shown = selectors.visible_run(request.user, run.pk)
@@ -345,27 +346,28 @@ class DebateViewSet(ApiViewSet):
         return Response(self.get_serializer(selectors.visible_debate(request.user, debate_id)).data)
 
 
-def _model(field: str, name: str) -> ModelSpec:
+def _model(field: str, name: str, project: Project) -> ModelSpec:
     """The model that ``field`` names; the message of a 400 lists the known ones."""
     try:
-        return known_model(name)
+        return known_model(name, project)
     except UnknownModelName as error:
         raise ValidationError({field: [error.message]}) from None
 
 
-def plan_from(asked: dict[str, Any]) -> RunPlan:
+def plan_from(asked: dict[str, Any], project: Project) -> RunPlan:
     """The plan in a checked request."""
     ensure_builtin()
     by_role = {
-        role: _model(f"models.{role}", name) for role, name in asked.get("models", {}).items()
+        role: _model(f"models.{role}", name, project)
+        for role, name in asked.get("models", {}).items()
     }
-    others = [_model("annotators", name) for name in asked.get("annotators", [])]
-    others = others or ([_model("model", asked["model"])] if asked.get("model") else [])
+    others = [_model("annotators", name, project) for name in asked.get("annotators", [])]
+    others = others or ([_model("model", asked["model"], project)] if asked.get("model") else [])
     settings = services.with_annotator_count(asked["protocol"], others, asked.get("settings", {}))
     return RunPlan(
         protocol=asked["protocol"],
         models=services.models_for_roles(
-            asked["protocol"], by_role, others or default_models(), settings
+            asked["protocol"], by_role, others or default_models(project), settings
         ),
         settings=settings,
         reuse_answers=asked["reuse_answers"],

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from apps.debates.services.role_assignment import CastMember, cast_of
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
+from apps.llm.services import check_usable
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import can_answer, check_task, protocol
@@ -84,10 +85,12 @@ def checked_cast(plan: RunPlan, schema: LabelSchema) -> dict[str, CastMember]:
     """Each role of a complete plan with its model and its present prompt.
 
     Raises:
+        UnknownModelName: a model that the project may not use.
         InvalidInput: an unknown role, a role without model, a number out of range, a question that
             the protocol cannot answer.
     """
     info = protocol(plan.protocol)
+    check_usable(plan.models.values(), schema.project)
     check_task(info, plan.settings, schema.parsed.task)
     _check_params(plan)
     if not 1 <= plan.replicates <= MOST_REPLICATES:

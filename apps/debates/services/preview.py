@@ -180,7 +180,7 @@ def check_prices(models: Iterable[ModelSpec]) -> None:
 
 def unpriced_models(models: Iterable[ModelSpec]) -> tuple[str, ...]:
     """The names of the models without a known price, each once."""
-    names = [model.name for model in models if not model.prices_known]
+    names = [model.title for model in models if not model.prices_known]
     return tuple(dict.fromkeys(names))
 
 

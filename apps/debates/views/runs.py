@@ -221,6 +221,7 @@ def _run_form(
     return RunForm(
         data,
         task=current_schema(project).parsed.task,
+        project=project,
         variants=selectors.variants_of(project).filter(retired=False),
         initial={
             name: value

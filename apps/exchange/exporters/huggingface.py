@@ -355,7 +355,7 @@ def _annotator_table(counts: Counts) -> Iterator[str]:
     if counts.against_gold or counts.people.n:
         yield "\nIn brackets: Wilson's 95 % interval over items, and the number of items."
     if counts.offline:
-        yield "\nThe built-in offline model is a text matcher, not an LLM."
+        yield "\nThe built-in model is a text matcher, not an LLM."
     yield ""
 
 

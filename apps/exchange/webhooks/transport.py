@@ -8,7 +8,6 @@ link-local and metadata addresses never are.
 """
 
 import asyncio
-import ipaddress
 import re
 import socket
 import ssl
@@ -23,7 +22,7 @@ import certifi
 import httpx
 from django.conf import settings
 
-from apps.common.targets import numeric
+from apps.common.targets import is_public, numeric
 from apps.llm.addresses import FORBIDDEN_HOSTS, AddressRefused, check_address
 from labelhub.core.errors import InvalidInput
 from labelhub.core.version import NAME, VERSION
@@ -38,8 +37,6 @@ AGENT = f"{NAME}/{VERSION} webhooks"
 LONGEST = 2000
 #: A name or a numeric address.
 HOST = re.compile(rb"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
-#: The part of IPv6 that is used in the open network.
-OPEN_IPV6 = ipaddress.ip_network("2000::/3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +240,7 @@ def is_allowed(address: str) -> bool:
         return False
     if found.is_loopback:
         return bool(settings.LABELHUB_WEBHOOK_LOOPBACK)
-    is_open = found.is_global and (found.version == 4 or found in OPEN_IPV6)
-    return is_open or bool(settings.LABELHUB_WEBHOOK_PRIVATE)
+    return is_public(found) or bool(settings.LABELHUB_WEBHOOK_PRIVATE)
 
 
 def refusal_message(host: str) -> str:

@@ -73,7 +73,7 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Plan, then preview or start, then perhaps wait."""
         project = find_project(options["slug"])
-        plan = _plan(options)
+        plan = _plan(options, project)
         if options["dry_run"]:
             return self._preview(project, plan)
         again = options["wait"] and not options["new"]
@@ -183,15 +183,17 @@ def preview_json(estimate: Preview) -> dict[str, Any]:
     }
 
 
-def _plan(options: Mapping[str, Any]) -> RunPlan:
+def _plan(options: Mapping[str, Any], project: Project) -> RunPlan:
     seed_from_environment()
     ensure_builtin()
-    by_role, others = _models(options["model"])
+    by_role, others = _models(options["model"], project)
     protocol = options["protocol"]
     settings = services.with_annotator_count(protocol, others, _settings(options["set"]))
     return RunPlan(
         protocol=protocol,
-        models=services.models_for_roles(protocol, by_role, others or default_models(), settings),
+        models=services.models_for_roles(
+            protocol, by_role, others or default_models(project), settings
+        ),
         settings=settings,
         limit=options["limit"],
         only_unlabelled=options["only_unlabelled"],
@@ -201,16 +203,16 @@ def _plan(options: Mapping[str, Any]) -> RunPlan:
     )
 
 
-def _models(given: list[str]) -> tuple[dict[str, ModelSpec], list[ModelSpec]]:
+def _models(given: list[str], project: Project) -> tuple[dict[str, ModelSpec], list[ModelSpec]]:
     """``role=NAME`` by role, and the bare NAMEs for all other roles."""
     by_role: dict[str, ModelSpec] = {}
     others = []
     for argument in given:
         role, equals, name = argument.partition("=")
         if equals:
-            by_role[role.strip()] = model_for_run(name.strip())
+            by_role[role.strip()] = model_for_run(name.strip(), project)
         else:
-            others.append(model_for_run(argument.strip()))
+            others.append(model_for_run(argument.strip(), project))
     return by_role, others
 
 

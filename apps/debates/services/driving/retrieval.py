@@ -68,7 +68,7 @@ class Retrieval:
         if not wants_precedents(settings):
             return cls(book_of(run, settings), None)
         providers = {model.provider_id for model in models}
-        model = embedding_models().filter(provider__in=providers).first()
+        model = embedding_models(run.project).filter(provider__in=providers).first()
         if run.budget_nanousd is not None and model is not None and model.price_in is None:
             model = None
         return cls(book_of(run, settings), model)

@@ -33,6 +33,7 @@ from apps.debates.services.driving.store import RunGone, SliceStore, finish_run
 from apps.debates.services.run_spec import RunSpec, run_spec_of
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.selectors import keys_changed
 from apps.llm.traffic import (
     ADAPTIVE_LIMIT,
     CONCURRENCY_SETTING,
@@ -92,7 +93,7 @@ class Database:
         return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
 
 
-OFFLINE = "This machine: the offline model works here."
+OFFLINE = "This machine: the text matcher works here."
 #: Number of last changes of a limit in a report.
 CHANGES = 5
 
@@ -428,6 +429,9 @@ class RunWorker:
         while True:
             status = await self._database(self._store.beat, self._pulse())
             self._follow_status(status)
+            if await self._database(keys_changed, self._run_spec.models):
+                # The next slice takes the new key, or pauses the run as there is none.
+                self._stop_signal.stop(Reason(again=True))
             await asyncio.sleep(self._pace.beat)
 
     def _follow_status(self, status: str) -> None:

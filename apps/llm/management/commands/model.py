@@ -11,6 +11,7 @@ from apps.common.commands import LabelhubCommand
 from apps.llm import selectors
 from apps.llm.models import ModelSpec
 from apps.llm.services import model_for_run, save_model, save_provider
+from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput
 
 
@@ -22,6 +23,7 @@ class Command(LabelhubCommand):
     def add_command_arguments(self, parser: CommandParser) -> None:
         """See ``--help``."""
         parser.add_argument("name", metavar="[PROVIDER/]NAME")
+        parser.add_argument("--project", metavar="SLUG", help="Also look among its own models.")
         parser.add_argument("--price-in", metavar="USD", help="Per million tokens of input.")
         parser.add_argument("--price-out", metavar="USD", help="Per million tokens of output.")
         parser.add_argument("--free", action="store_true", help="The model is free.")
@@ -33,10 +35,11 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Find the model, change the given values, show it."""
         changes = _changes(options)
+        project = find_project(options["project"]) if options["project"] else None
         try:
-            model = selectors.find_model(options["name"], selectors.all_models())
+            model = selectors.find_model(options["name"], selectors.usable_models(project))
         except selectors.UnknownModelName:
-            model = model_for_run(options["name"])
+            model = model_for_run(options["name"], project)
         with transaction.atomic():
             for field, value in changes.items():
                 setattr(model, field, value)
