@@ -220,6 +220,8 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/5m/key",  # the key is name and address: see the adapter
     "reset_password": "10/m/ip,5/m/key",
 }
+# A class behind one address opens its link at the same time.
+INVITATION_RATE_LIMITS = {"join": "120/m/ip", "mail": "30/h/user"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 vars().update(env.email_url("LABELHUB_EMAIL_URL", default="consolemail://"))

@@ -6,23 +6,23 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounts', '0001_initial'),
+        ("accounts", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='user',
-            name='must_change_password',
-            field=models.BooleanField(default=False, help_text='Somebody else has set the password: until it is changed, no page opens.'),
+            model_name="user",
+            name="must_change_password",
+            field=models.BooleanField(default=False, help_text="Somebody else has set the password: until it is changed, no page opens."),
         ),
         migrations.AddField(
-            model_name='user',
-            name='notify_by_email',
-            field=models.BooleanField(default=True, help_text='Send an e-mail when work that they started has ended.'),
+            model_name="user",
+            name="notify_by_email",
+            field=models.BooleanField(default=True, help_text="Send an e-mail when work that they started has ended."),
         ),
         migrations.AddField(
-            model_name='user',
-            name='unread_notifications',
-            field=models.PositiveIntegerField(default=0, editable=False, help_text='Counted here, so that no page needs a query for it.'),
+            model_name="user",
+            name="unread_notifications",
+            field=models.PositiveIntegerField(default=0, editable=False, help_text="Counted here, so that no page needs a query for it."),
         ),
     ]

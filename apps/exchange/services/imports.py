@@ -24,7 +24,8 @@ from apps.exchange.services.chunks import write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally, SchemaChanged
 from apps.exchange.shapes import merge_tasks
 from apps.labels.models import Gold, ItemState, Label
-from apps.projects.models import ImportBatch, Item, Project
+from apps.projects.models import ImportBatch, Item, Notification, Project
+from apps.projects.notifications import notify_end
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 KIND = "exchange.import"
@@ -121,8 +122,8 @@ def queue_import(
     strict: bool = False,
     send: bool = True,
 ) -> ImportBatch:
-    """Store the choice of columns and start the import, by a worker or, with ``send=False``, by the
-    caller (:func:`run_import`).
+    """Store the choice of columns and start the import, by a worker, who notifies its creator, or,
+    with ``send=False``, by the caller (:func:`run_import`).
 
     Raises:
         Conflict: it was started already.
@@ -134,7 +135,8 @@ def queue_import(
         raise InvalidInput(f"'{unknown}' cannot be chosen; fields are {', '.join(CHOOSABLE)}.")
     waiting = ImportBatch.objects.filter(pk=batch.pk, status=ImportBatch.Status.UPLOADED)
     with transaction.atomic():
-        if not waiting.update(columns=chosen, strict=strict, status=ImportBatch.Status.QUEUED):
+        queued = {"columns": chosen, "strict": strict, "notify": send}
+        if not waiting.update(status=ImportBatch.Status.QUEUED, **queued):
             raise Conflict("This import was started already.")
         start_job(KIND, batch.pk, send=send)
     batch.refresh_from_db()
@@ -294,6 +296,17 @@ def _finish(batch: ImportBatch, status: ImportBatch.Status) -> None:
             "status", "stored_path", "finished_at", "message", "bytes_done", "failed", "errors",
         ]
     )  # fmt: skip
+    if batch.notify:
+        notify_end(
+            user_id=batch.created_by_id,
+            project=batch.project,
+            kind=Notification.Kind.IMPORT,
+            subject=batch.pk,
+            began_at=batch.created_at,
+            outcome=Notification.Outcome(status.value),
+            message=batch.message,
+            name=batch.file_name,
+        )
 
 
 def _summary(batch: ImportBatch) -> str:
