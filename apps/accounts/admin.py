@@ -33,11 +33,11 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the s
         obj.must_change_password = obj.must_change_password or not change
         super().save_model(request, obj, form, change)
 
-    def user_change_password(  # noqa: A002
+    def user_change_password(
         self,
         request: HttpRequest,
-        id: str,
-        form_url: str = "",  # noqa: A002 - as Django calls it
+        id: str,  # noqa: A002 - as Django calls it
+        form_url: str = "",
     ) -> HttpResponse:
         """Another person's new password is to be changed again, by them."""
         response = super().user_change_password(request, id, form_url)
