@@ -28,6 +28,7 @@ from apps.exchange.services.imports import import_rows
 from apps.exchange.webhooks.delivery_queue import send_due, tend_webhooks
 from apps.learning.services import clear_ranks, train
 from apps.learning.tasks import keep_learning
+from apps.projects.notifications import mail_notification
 from apps.reviews.bulk.jobs import carry_out
 from apps.reviews.quality.requeue import put_labels_back
 from apps.reviews.schema_changes.services import carry_labels
@@ -52,6 +53,7 @@ JOBS = (
     import_rows,
     learn_news,
     look_after_job,
+    mail_notification,
     put_labels_back,
     send_due,
     train,

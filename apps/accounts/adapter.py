@@ -4,7 +4,11 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal.ratelimit import get_ip
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+
+from apps.accounts.models import User
 
 
 class ClosedSignupAdapter(DefaultAccountAdapter):
@@ -13,6 +17,21 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, _request: HttpRequest) -> bool:
         """Never."""
         return False
+
+    def get_password_change_redirect_url(self, _request: HttpRequest) -> str:
+        """The start page, instead of the form again."""
+        return "/"
+
+    def clean_password(self, password: str, user: AbstractBaseUser | None = None) -> str:
+        """Refuse the password that somebody else has set."""
+        if isinstance(user, User) and user.must_change_password and user.check_password(password):
+            raise ValidationError("Choose another password than the one that you were given.")
+        return str(super().clean_password(password, user))
+
+    def set_password(self, user: User, password: str) -> None:
+        """Store the password that a person chose, by any form."""
+        user.must_change_password = False
+        super().set_password(user, password)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Count failed sign-ins by name and address: by name alone, five wrong passwords from

@@ -1,9 +1,11 @@
 """Users and API keys in the operator's console."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.services import revoke_api_key
@@ -20,11 +22,28 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the s
     filter_horizontal = ["user_permissions"]
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
-        (None, {"fields": ["username", "password"]}),
+        (None, {"fields": ["username", "password", "must_change_password"]}),
         ("Person", {"fields": ["first_name", "last_name", "email"]}),
         ("May", {"fields": ["is_active", "is_staff", "is_superuser", "user_permissions"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001 - as Django calls it
+        """A new person gets a password of their own at the first sign-in."""
+        obj.must_change_password = obj.must_change_password or not change
+        super().save_model(request, obj, form, change)
+
+    def user_change_password(
+        self,
+        request: HttpRequest,
+        id: str,  # noqa: A002 - as Django calls it
+        form_url: str = "",
+    ) -> HttpResponse:
+        """Another person's new password is to be changed again, by them."""
+        response = super().user_change_password(request, id, form_url)
+        if response.status_code == 302 and str(request.user.pk) != id:
+            User.objects.filter(pk=id).update(must_change_password=True)
+        return response
 
 
 @admin.register(ApiKey)

@@ -18,6 +18,16 @@ class User(AbstractUser):
     """A person who signs in. Memberships give the rights in projects."""
 
     email = models.EmailField("email address", blank=True)
+    must_change_password = models.BooleanField(
+        default=False,
+        help_text="Somebody else has set the password: until it is changed, no page opens.",
+    )
+    notify_by_email = models.BooleanField(
+        default=True, help_text="Send an e-mail when work that they started has ended."
+    )
+    unread_notifications = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Counted here, so that no page needs a query for it."
+    )
 
     class Meta(AbstractUser.Meta):  # type: ignore[name-defined]
         constraints = [

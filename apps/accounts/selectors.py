@@ -15,8 +15,9 @@ def find_user(name: str) -> User | None:
 
 
 def find_active_user(user_id: int) -> User | None:
-    """The user as stored now; None if deleted or inactive."""
-    return User.objects.filter(pk=user_id, is_active=True).first()
+    """The user as stored now; None if deleted, inactive, or before the change of a first
+    password."""
+    return User.objects.filter(pk=user_id, is_active=True, must_change_password=False).first()
 
 
 def keys_of(user: User) -> list[ApiKey]:

@@ -40,7 +40,8 @@ def create_user(
     superuser: bool = False,
     makes_accounts: bool = False,
 ) -> NewUser:
-    """Create an account; the default password has 96 random bits.
+    """Create an account; the default password has 96 random bits and must be changed at the first
+    sign-in.
 
     ``makes_accounts``: allow them to create accounts for the projects they manage.
 
@@ -53,6 +54,7 @@ def create_user(
         email=email.strip().lower(),
         is_staff=superuser,
         is_superuser=superuser,
+        must_change_password=password is None,
     )
     if password is not None:
         try:

@@ -11,23 +11,22 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.accounts.forms import ApiKeyForm
 from apps.accounts.http import SignedInRequest
 from apps.accounts.selectors import get_key, keys_of
-from apps.accounts.services import NewKey, create_api_key, revoke_api_key
+from apps.accounts.services import create_api_key, revoke_api_key
+from apps.common.shown_once import keep_secret, take_secret
+
+KEY = "api_key"
 
 
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def api_keys(request: SignedInRequest) -> HttpResponse:
-    """The user's keys, and a form to create one.
-
-    The response to the form shows the new key, the only time: a redirect would have to store it.
-    """
-    form = ApiKeyForm(request.POST or None)
-    made: NewKey | None = None
-    if request.method == "POST" and form.is_valid():
-        made = create_api_key(user=request.user, **form.cleaned_data)
-        form = ApiKeyForm()
-    context = {"form": form, "made": made, "keys": keys_of(request.user)}
+    """The user's keys, and a form to create one; the page after it shows the new key once."""
+    form = ApiKeyForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        keep_secret(request, KEY, create_api_key(user=request.user, **form.cleaned_data).plain)
+        return redirect("api_keys")
+    context = {"form": form, "plain": take_secret(request, KEY), "keys": keys_of(request.user)}
     return render(request, "accounts/api_keys.html", context)
 
 

@@ -10,7 +10,7 @@ from django_stubs_ext import StrOrPromise
 
 from apps.authors.models import Site
 from apps.authors.translations import LANGUAGES
-from apps.llm.models import ModelSpec, Provider
+from apps.llm.models import ModelSpec
 from apps.llm.selectors import list_models
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.features import Feature, starter_library

@@ -156,5 +156,6 @@ def _person(login: Login, password: str) -> tuple[User, Login]:
             makes_accounts=login.username == "manager",
         ).user
     user.set_password(password)  # past the rules for passwords: the known one is no secret
-    user.save(update_fields=["password"])
+    user.must_change_password = False
+    user.save(update_fields=["password", "must_change_password"])
     return user, replace(login, password=password)

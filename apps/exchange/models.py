@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from apps.debates.models import Run
 from apps.labels.models import Gold, Label
-from apps.projects.models import Project
+from apps.projects.models import ImportBatch, Project
 
 
 class SavedExport(models.Model):
@@ -140,6 +140,12 @@ class Delivery(models.Model):
     )
     run = models.ForeignKey(
         Run, null=True, on_delete=models.CASCADE, related_name="webhook_deliveries"
+    )
+    batch = models.ForeignKey(
+        ImportBatch, null=True, on_delete=models.CASCADE, related_name="webhook_deliveries"
+    )
+    export = models.ForeignKey(
+        SavedExport, null=True, on_delete=models.CASCADE, related_name="webhook_deliveries"
     )
     event_at = models.DateTimeField()
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.WAITING)

@@ -9,6 +9,7 @@ from django.forms.boundfield import BoundWidget
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.common.forms import show_refusal
+from apps.projects.invitations import MOST_DAYS, MOST_USES
 from apps.projects.models import Project
 from apps.projects.selectors import free_slug
 from labelhub.core.schema import (
@@ -156,16 +157,30 @@ class PlaceForm(forms.Form):
     )
 
 
-class AddMemberForm(PlaceForm):
-    """A new member who has an account."""
+class InviteForm(PlaceForm):
+    """Whom to invite: somebody by name, an e-mail address, or nobody yet: then a link."""
 
-    person = forms.CharField(label="User name or e-mail", max_length=254)
-    field_order = ["person", "role", "kind"]
+    to = forms.CharField(
+        label="User name or e-mail",
+        required=False,
+        max_length=254,
+        help_text="Empty: you get a link to hand over.",
+    )
+    uses = forms.IntegerField(label="People per link", min_value=1, max_value=MOST_USES, initial=1)
+    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=MOST_DAYS, initial=7)
+    field_order = ["to", "role", "kind", "uses", "days"]
 
 
-class NewAccountForm(PlaceForm):
-    """A new member who has no account yet."""
+class JoinForm(forms.Form):
+    """A new account of a person who was invited."""
 
-    username = forms.CharField(label="User name", max_length=150)
-    email = forms.EmailField(label="E-mail", required=False)
-    field_order = ["username", "email", "role", "kind"]
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
+    )
+    password = forms.CharField(
+        strip=False,
+        help_text="At least ten characters.",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -67,6 +68,26 @@ class ItemQuerySet(models.QuerySet["Item"]):
         """
         found = self.filter(project=project, external_id__in=list(external_ids))
         return found.order_by("external_id")
+
+
+class NotificationQuerySet(models.QuerySet["Notification"]):
+    """Notifications."""
+
+    def shown_to(self, user: User) -> "NotificationQuerySet":
+        """Those of ``user`` about projects that they may still see, newest first."""
+        mine = self.filter(user=user, project__in=Project.objects.visible_to(user))
+        return mine.select_related("project").order_by("-pk")
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    """Invitations."""
+
+    def with_creator(self) -> "InvitationQuerySet":
+        """With what :attr:`Invitation.state` needs, in one query."""
+        managing = Membership.objects.filter(
+            project=OuterRef("project"), user=OuterRef("created_by"), role=Role.MANAGER
+        )
+        return self.select_related("created_by").annotate(creator_manages=Exists(managing))
 
 
 class ImportBatchQuerySet(models.QuerySet["ImportBatch"]):
@@ -212,6 +233,7 @@ class LabelSchema(models.Model):
         if value is None or isinstance(value, list):
             return value_words(value)
         return self.parsed.name_of(value)
+
     @property
     def asked(self) -> dict[str, Any]:
         """The definition without colours: all that can change an answer."""
@@ -372,6 +394,9 @@ class ImportBatch(models.Model):
         blank=True,
         help_text="Refused names that are no labels: rows, first row, field, name → count.",
     )
+    notify = models.BooleanField(
+        default=False, help_text="Nobody waits for the answer: tell them when it has ended."
+    )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.UPLOADED)
     message = models.TextField(blank=True)
     bytes_total = models.PositiveBigIntegerField(default=0)
@@ -435,3 +460,97 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return self.external_id
+
+
+class Notification(models.Model):
+    """Tells one person that work they started has ended, once for each time it was started."""
+
+    class Kind(models.TextChoices):
+        RUN = "run", "Run"
+        IMPORT = "import", "Import"
+        EXPORT = "export", "Export"
+
+    class Outcome(models.TextChoices):
+        DONE = "done", "Done"
+        STOPPED = "stopped", "Stopped by its budget"
+        FAILED = "failed", "Failed"
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notifications"
+    )
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    subject = models.PositiveBigIntegerField(help_text="Id of the run, import or saved export.")
+    began_at = models.DateTimeField(help_text="When it was started or last resumed.")
+    outcome = models.CharField(max_length=10, choices=Outcome.choices)
+    name = models.CharField(max_length=255, blank=True, help_text="Of its file, if it has one.")
+    message = models.TextField(blank=True, help_text="The result, in words.")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    read_at = models.DateTimeField(null=True, blank=True)
+    mailed_at = models.DateTimeField(null=True, blank=True)
+
+    objects = NotificationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "kind", "subject", "began_at"], name="projects_notification_once"
+            )
+        ]
+
+
+class Invitation(models.Model):
+    """A link by which people join a project, with a role and an end. Only a hash of its token is
+    stored."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "Open"
+        USED = "used", "Used"
+        EXPIRED = "expired", "Expired"
+        REVOKED = "revoked", "Revoked"
+        VOID = "void", "Its creator is no longer a manager"
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    digest = models.CharField(max_length=64, unique=True)
+    email = models.EmailField(blank=True, help_text="Where the link was sent; nobody else saw it.")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    kind = models.CharField(max_length=10, choices=ReviewerKind.choices, default=ReviewerKind.CROWD)
+    uses_allowed = models.PositiveSmallIntegerField(
+        default=1, validators=[MinValueValidator(1), MaxValueValidator(500)]
+    )
+    uses = models.PositiveSmallIntegerField(default=0)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = InvitationQuerySet.as_manager()
+
+    #: Of :meth:`InvitationQuerySet.with_creator`.
+    creator_manages: bool
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(uses__lte=models.F("uses_allowed")),
+                name="projects_invitation_uses",
+            )
+        ]
+
+    @property
+    def state(self) -> State:
+        """Whether it can be used, or why not."""
+        creator = self.created_by
+        if self.revoked_at is not None:
+            return self.State.REVOKED
+        if self.uses >= self.uses_allowed:
+            return self.State.USED
+        if self.expires_at <= timezone.now():
+            return self.State.EXPIRED
+        if not (creator.is_active and (creator.is_superuser or self.creator_manages)):
+            return self.State.VOID
+        return self.State.OPEN

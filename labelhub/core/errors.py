@@ -56,6 +56,14 @@ class Conflict(LabelhubError):
     http_status = 409
 
 
+class TooMany(LabelhubError):
+    """More requests than allowed; the same works again later."""
+
+    code = "rate_limited"
+    retryable = True
+    http_status = 429
+
+
 class Unavailable(LabelhubError):
     """The server lacks something that it needs: the database, or disk space."""
 

@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "apps.accounts.middleware.FirstPasswordMiddleware",
     "apps.common.middleware.LabelhubErrorMiddleware",
     "apps.common.api.middleware.RestAddressMiddleware",
 ]
@@ -227,9 +228,16 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "10/m/ip,5/5m/key",  # the key is name and address: see the adapter
     "reset_password": "10/m/ip,5/m/key",
 }
+# A class behind one address opens its link at the same time.
+INVITATION_RATE_LIMITS = {"join": "120/m/ip", "mail": "30/h/user"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 vars().update(env.email_url("LABELHUB_EMAIL_URL", default="consolemail://"))
+# Notifications and invitations are sent by e-mail only where a server is named.
+LABELHUB_SENDS_MAIL = bool(env.str("LABELHUB_EMAIL_URL", default=""))
+EMAIL_TIMEOUT = 10
+# This server's own address, for links in e-mails of workers, which have no request.
+LABELHUB_URL = env.str("LABELHUB_URL", default=next(iter(CSRF_TRUSTED_ORIGINS), "")).rstrip("/")
 DEFAULT_FROM_EMAIL = env.str("LABELHUB_EMAIL_FROM", default="labelhub@localhost")
 
 SESSION_COOKIE_HTTPONLY = True

@@ -10,9 +10,8 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """Who passes; each from VIEW on includes the next. MAKE_ACCOUNTS wants a role and a permission:
-    the test's plain manager has only the one, its other_manager here only the other. These two are
-    experts, the others are crowd."""
+    """Who passes; each from VIEW on includes the next. The managers are experts, the others are
+    crowd."""
 
     EVERYBODY = "everybody"
     SIGNED_IN = "signed in"
@@ -21,7 +20,6 @@ class Level(StrEnum):
     REVIEW = "reviewers and managers"
     ADJUDICATE = "experts among reviewers and managers"
     MANAGE = "managers"
-    MAKE_ACCOUNTS = "managers whom an operator allowed to make accounts"
     OPERATE = "operators"
     SERVER = "a site's own servers, by server key; no person"
 
@@ -39,7 +37,7 @@ def row(*, absent: tuple[str, ...] = (), **levels: Level) -> Row:
     return Row(levels, absent)
 
 
-EVERYBODY, SIGNED_IN, OWN, VIEW, REVIEW, ADJUDICATE, MANAGE, MAKE_ACCOUNTS, OPERATE, SERVER = Level
+EVERYBODY, SIGNED_IN, OWN, VIEW, REVIEW, ADJUDICATE, MANAGE, OPERATE, SERVER = Level
 
 READ = row(GET=VIEW)
 READ_AND_CHANGE = row(GET=VIEW, POST=MANAGE)
@@ -71,8 +69,15 @@ PAGES = {
     "project_schema": READ_AND_CHANGE,
     "project_guideline": READ_AND_CHANGE,
     "project_people": row(GET=MANAGE),
-    "member_add": CHANGE,
-    "member_create": row(GET=MANAGE, POST=MAKE_ACCOUNTS),
+    "member_invite": CHANGE,
+    "invitation_revoke": CHANGE,
+    # Whoever has the link may join; the test's has been used.
+    "join": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
+    "notification_list": row(GET=SIGNED_IN),
+    # What is of no project of theirs is not shown.
+    "notification_open": row(GET=OWN, absent=("GET",)),
+    "notifications_read": row(POST=SIGNED_IN),
+    "notifications_mail": row(POST=SIGNED_IN),
     "member_change": CHANGE,
     "member_remove": CHANGE,
     "project_settings": MANAGER_PAGE,
@@ -268,6 +273,8 @@ REST = {
     "api_projects": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "api_project": row(GET=VIEW, PATCH=MANAGE, DELETE=MANAGE),
     "api_members": row(GET=MANAGE, POST=MANAGE, DELETE=MANAGE),
+    "api_invitation_list": MANAGER_PAGE,
+    "api_invitation": row(DELETE=MANAGE),
     "api_quality": row(GET=MANAGE),
     "api_anchoring": row(GET=MANAGE),
     "api_quality_person": row(GET=MANAGE),

@@ -25,23 +25,21 @@ from apps.reviews.models import BulkJob, Comment, SavedFilter
 from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.interview.features import starter_library
 from tests.architecture.access_table import Level
-from tests.factories.accounts import ApiKeyFactory, UserFactory, allow_accounts
+from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.authors import asked, author_of, server_key
 from tests.factories.echo import search_of
 from tests.factories.exchange import webhook_of
 from tests.factories.labels import open_item
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ImportBatchFactory, ProjectFactory, member
+from tests.factories.projects import ImportBatchFactory, ProjectFactory, invited, member
 
 SECRET = "only-members-may-read-this"
-MAKERS = {"account_maker", "operator"}
-MANAGERS = {"manager", *MAKERS}
+MANAGERS = {"manager", "operator"}
 MEMBERS = {
     Level.VIEW: {"viewer", "reviewer", *MANAGERS},
     Level.REVIEW: {"reviewer", *MANAGERS},
     Level.ADJUDICATE: {"manager", "operator"},
     Level.MANAGE: MANAGERS,
-    Level.MAKE_ACCOUNTS: MAKERS,
 }
 ACTORS = (
     "anonymous",
@@ -50,7 +48,6 @@ ACTORS = (
     "viewer",
     "reviewer",
     "manager",
-    "account_maker",
     "operator",
     "server",
 )
@@ -106,11 +103,10 @@ def build_world() -> World:
     project, foreign = ProjectFactory.create(), ProjectFactory.create()
     people = {
         "stranger": UserFactory.create(),
-        "other_manager": allow_accounts(member(foreign, Role.MANAGER, ReviewerKind.EXPERT)),
+        "other_manager": member(foreign, Role.MANAGER, ReviewerKind.EXPERT),
         "viewer": member(project, Role.VIEWER),
         "reviewer": member(project, Role.REVIEWER),
         "manager": member(project, Role.MANAGER, ReviewerKind.EXPERT),
-        "account_maker": allow_accounts(member(project, Role.MANAGER)),
         "operator": UserFactory.create(is_superuser=True, is_staff=True),
     }
     site = _site(project)
@@ -160,6 +156,9 @@ def _one_of_each(project: Project) -> dict[str, Any]:
         "token": uuid4(),
         "uidb36": "1",
         "key": "nothing",
+        "notification_id": 1,
+        "invitation": "nothing",
+        "invitation_id": invited(project, email="secret@example.org").pk,
         "picture": "heatmap",
         "tab": "tests",
         "form": "csv",

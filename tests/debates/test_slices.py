@@ -9,6 +9,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress
 from apps.debates.services import SliceEnd, pause_run, resume_run, run_slice, unfinished_runs
@@ -19,6 +20,7 @@ from apps.labels.models import ItemState, Label
 from labelhub.core.errors import Conflict
 from labelhub.core.llm.errors import ModelError, QuotaExhausted, WrongKey
 from labelhub.core.llm.types import Call
+from tests.factories.accounts import UserFactory
 from tests.factories.debates import (
     QUICK,
     Script,
@@ -412,3 +414,47 @@ def test_a_paused_run_is_not_driven() -> None:
     script = Script()
     assert drive(run, script) is SliceEnd.STOPPED
     assert script.calls == []
+
+
+def run_by(user: User, count: int, **fields: Any) -> Run:
+    run = scripted_run(count, **fields)
+    Run.objects.filter(pk=run.pk).update(created_by=user)
+    return run
+
+
+def told(user: User) -> list[tuple[str, str]]:
+    return list(user.notifications.order_by("pk").values_list("outcome", "message"))
+
+
+def test_the_person_who_started_it_is_told_once_of_each_end() -> None:
+    boss = UserFactory.create()
+    run = run_by(boss, 2)
+    drive(run, Script("Final Decision: good"))
+    drive(run, Script("Final Decision: good"))
+    assert told(boss) == [("done", "2 of 2 labelled.")]
+    Debate.objects.update(status=Debate.Status.FAILED)
+    resume_run(run=run)
+    drive(run, Script("Final Decision: good"))
+    assert told(boss) == [("done", "2 of 2 labelled.")] * 2
+
+
+def test_a_stop_that_needs_a_person_is_told_and_a_pause_that_ends_by_itself_is_not() -> None:
+    boss = UserFactory.create()
+    broke = run_by(boss, 1, budget_nanousd=1)
+    drive(broke, Script("Final Decision: good"))
+    assert (broke.status, broke.pause_code) == (Run.Status.PAUSED, "budget")
+    wrong = run_by(boss, 1)
+    drive(wrong, Script(lambda _: WrongKey("The key is refused.")))
+    waiting = run_by(boss, 1)
+    drive(waiting, Script(lambda _: QuotaExhausted("Used up.", data={"resume_after": 3600})))
+    assert waiting.resume_at is not None
+    pause_run(run=waiting)
+    assert [outcome for outcome, _ in told(boss)] == ["stopped", "failed"]
+
+
+def test_parts_of_experiments_and_trials_are_not_told() -> None:
+    boss = UserFactory.create()
+    run = run_by(boss, 1)
+    Run.objects.update(trial=True)
+    drive(run, Script("Final Decision: good"))
+    assert told(boss) == []

@@ -58,6 +58,8 @@ def prepare(server: Server, browser: Browser, folder: Path) -> dict[str, Any]:
     faulty = [{"text": TEXTS[0], "gold": "splendid"}, {"text": ""}, {"text": TEXTS[4]}]
     batch = server.api("POST", f"projects/{places['single']}/import/?strict=0", faulty)
     places["faulty"] = batch["id"]
+    invitation = server.api("POST", f"projects/{DEMO}/invitations/", {"role": "reviewer"})
+    places["invitation"] = invitation["link"].removeprefix(server.address)
     places["bulk"] = _in_bulk(server, places["single"])
     page = _page(server, browser, "manager")
     places |= _prompts(server, page, places["audited"]) | prepare_sites(server, page)

@@ -175,6 +175,9 @@ def _make_demo(server: Server) -> dict[str, Any]:
     for words in (viewer, ("create_user", "stranger")):
         made = server.manage(*words)
         passwords[made["username"]] = made["password"]
+    with closing(sqlite3.connect(server.folder / "labelhub.sqlite3")) as connection, connection:
+        # As if they had signed in before and chosen these passwords themselves.
+        connection.execute("UPDATE accounts_user SET must_change_password = 0")
     key = server.manage("create_api_key", "manager", "--scope", "write")["key"]
     endpoint = server.seed["LABELHUB_LLM_BASE_URL"]
     return {"passwords": passwords, "key": key, "endpoint": endpoint}

@@ -9,12 +9,12 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.server import Server
-from tests.e2e.steps import all_saved, go_to, press_and_go_on, readable, sign_in, task
+from tests.e2e.steps import all_saved, go_to, press_and_go_on, readable, task
 from tests.e2e.test_journey import download, expect_imported, upload
 
 LABELS = ["praise", "complaint"]
 TEXTS = ["The guide was kind.", "The bus never came.", "Well, what a tour that was."]
-PEOPLE = {"two-anna": "crowd", "two-ben": "crowd", "two-eva": "expert"}
+PASSWORD = "only-they-know-7"
 
 
 @pytest.mark.timeout(300)
@@ -24,16 +24,15 @@ def test_two_reviewers_and_an_expert(open_as: OpenAs, server: Server, tmp_path: 
     make_project(manager)
     upload(manager, texts_file(tmp_path), text="text", id_column="id")
     expect_imported(manager, created=len(TEXTS))
-    passwords = {name: add_person(manager, name, kind) for name, kind in PEOPLE.items()}
+    crowd, experts = invite(manager, "crowd", people=2), invite(manager, "expert", people=1)
 
     for name, keys in (("two-anna", "121"), ("two-ben", "122")):
         page = open_as(None)
-        sign_in(page, name, passwords[name])
+        join(page, crowd, name)
         label_all(page, dict(zip(TEXTS, keys, strict=True)))
 
     expert = open_as(None)
-    sign_in(expert, "two-eva", passwords["two-eva"])
-    expert.get_by_role("link", name=re.compile("Two and an expert")).first.click()
+    join(expert, experts, "two-eva")
     decide_the_conflict(expert)
 
     assert exported_gold(manager, tmp_path) == dict(
@@ -66,20 +65,27 @@ def texts_file(folder: Path) -> Path:
     return path
 
 
-def add_person(page: Page, name: str, kind: str) -> str:
-    """Step 3 for one of them; returns the password to hand over."""
+def invite(page: Page, kind: str, *, people: int) -> str:
+    """Step 3: the link to hand over."""
     go_to(page, "Settings", "People")
-    form = page.locator("form", has=page.get_by_role("heading", name="Create an account"))
-    form.get_by_label("User name").fill(name)
-    form.get_by_label("Labels as").select_option(kind)
-    form.get_by_role("button", name="Create the account").click()
-    expect(page.get_by_role("heading", name=f"{name} can sign in")).to_be_visible()
-    return page.locator("#new-password").inner_text().strip()
+    page.get_by_label("Labels as").select_option(kind)
+    page.get_by_label("People per link").fill(str(people))
+    page.get_by_role("button", name="Invite").click()
+    expect(page.get_by_role("heading", name="Hand over this link")).to_be_visible()
+    return page.locator("#new-link").inner_text().strip()
+
+
+def join(page: Page, link: str, name: str) -> None:
+    """Step 3 for one of them, who is then in the queue."""
+    page.goto(link)
+    page.get_by_label("User name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Join").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
 
 
 def label_all(page: Page, keys: dict[str, str]) -> None:
     """Step 4: a key per text, then Enter, until nothing is left."""
-    go_to(page, "Review")
     for _ in keys:
         text = task(page).locator("[data-hero]").inner_text()
         press_and_go_on(page, keys[text.strip()], "Enter")

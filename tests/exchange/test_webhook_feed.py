@@ -7,18 +7,18 @@ import pytest
 from django.utils import timezone
 
 from apps.debates.models import Run
-from apps.exchange.models import Delivery, Webhook
+from apps.exchange.models import Delivery, SavedExport, Webhook
 from apps.exchange.webhooks import delivery_queue, event_feed, services
 from apps.exchange.webhooks.event_feed import highest_ids, queue_events
 from apps.exchange.webhooks.services import switch_off
 from apps.labels.models import Label
 from apps.labels.services import record_label, withdraw_label
-from apps.projects.models import Project
+from apps.projects.models import ImportBatch, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from tests.factories.exchange import derived, webhook_of
 from tests.factories.labels import draft, open_several, person
-from tests.factories.projects import ProjectFactory
+from tests.factories.projects import ImportBatchFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +33,15 @@ def run_of(project: Project, **fields: Any) -> Run:
     now = timezone.now()
     usual = {"status": "done", "finished_at": now, "protocol": "single"}
     return Run.objects.create(project=project, schema=current_schema(project), **(usual | fields))
+
+
+def work_of(project: Project) -> tuple[ImportBatch, SavedExport]:
+    """An import and a saved export that have just ended, beside some that have not."""
+    now, export = timezone.now(), {"project": project, "format": "csv", "file_name": "a.csv"}
+    ImportBatchFactory.create(project=project, status="running")
+    SavedExport.objects.create(**export)
+    batch = ImportBatchFactory.create(project=project, status="failed", finished_at=now)
+    return batch, SavedExport.objects.create(status="done", finished_at=now, **export)
 
 
 def events(webhook: Webhook) -> list[str]:
@@ -54,6 +63,7 @@ def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
     labelled(other)
     run = run_of(project)
     run_of(project, status="running", finished_at=None)
+    batch, export = work_of(project)
     withdraw_label(label=label)
     for _ in range(3):
         derived(webhook)
@@ -61,9 +71,12 @@ def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
         Webhook.objects.update(label_seen=0, gold_seen=0, label_settled=0, gold_settled=0)
     found = list(webhook.deliveries.all())
     assert sorted(delivery.event for delivery in found) == [
-        "gold.decided", "gold.withdrawn", "label.created", "label.created", "run.finished",
+        "export.finished", "gold.decided", "gold.withdrawn", "import.finished", "label.created",
+        "label.created", "run.finished",
     ]  # fmt: skip
     assert {delivery.run_id for delivery in found} == {None, run.pk}
+    assert {delivery.batch_id for delivery in found} == {None, batch.pk}
+    assert {delivery.export_id for delivery in found} == {None, export.pk}
 
 
 def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(
@@ -108,7 +121,7 @@ def test_a_quiet_round_costs_few(django_assert_num_queries: Any) -> None:
     labelled(project, 2)
     webhook_of(project)
     delivery_queue.tend_webhooks()
-    with django_assert_num_queries(7):  # webhooks, two tops, runs, replays, old, due
+    with django_assert_num_queries(9):  # webhooks, two tops, three of work, replays, old, due
         delivery_queue.tend_webhooks()
 
 
@@ -132,12 +145,13 @@ def replayed(webhook: Webhook) -> list[tuple[str, int]]:
 def test_replay_sends_again_what_was_sent_and_what_was_before() -> None:
     project = ProjectFactory.create()
     before = labelled(project, 2)
-    webhook = webhook_of(project, events=["label.created", "run.finished"])
+    webhook = webhook_of(project, events=["label.created", "run.finished", "import.finished"])
     [after] = labelled(project)
     run_of(project)
+    work_of(project)
     rows = delivered(webhook)
     services.replay_since(webhook=webhook, since=timezone.now() - timedelta(hours=1))
-    assert replayed(webhook) == [("waiting", 1), ("waiting", 1), ("waiting", 0), ("waiting", 0)]
+    assert replayed(webhook) == [*[("waiting", 1)] * 3, ("waiting", 0), ("waiting", 0)]
     assert rows[0].label_id == after.pk
     sent = set(webhook.deliveries.exclude(label=None).values_list("label", flat=True))
     assert sent == {after.pk, *(label.pk for label in before)}

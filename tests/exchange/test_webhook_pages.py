@@ -66,7 +66,7 @@ def secret_in(page: str) -> str:
 def test_a_webhook_is_made_and_its_secret_shown_once(project: Project) -> None:
     client = browser(project)
     assert b"No webhooks yet" in client.get(url_of("webhook_list", project)).content
-    answer = client.post(url_of("webhook_create", project), FORM)
+    answer = client.post(url_of("webhook_create", project), FORM, follow=True)
     webhook, page = project.webhooks.get(), answer.content.decode()
     assert unseal(webhook.secret).decode() == secret_in(page)
     assert "no-store" in answer["Cache-Control"]
@@ -99,7 +99,7 @@ def test_it_is_changed_switched_pinged_and_deleted(project: Project) -> None:
 def test_a_replaced_secret_is_shown_once_and_the_old_one_lasts_a_day(project: Project) -> None:
     client, webhook = browser(project), webhook_of(project)
     old = unseal(webhook.secret)
-    page = client.post(url_of("webhook_secret", project, webhook.pk)).content.decode()
+    page = client.post(url_of("webhook_secret", project, webhook.pk), follow=True).content.decode()
     webhook.refresh_from_db()
     assert unseal(webhook.secret).decode() == secret_in(page)
     assert webhook.old_secret is not None

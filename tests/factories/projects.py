@@ -1,14 +1,25 @@
 """Projects, members and items."""
 
+from datetime import timedelta
 from typing import Any
 
+from django.utils import timezone
 from factory.declarations import Sequence, SubFactory
 from factory.django import DjangoModelFactory
 from factory.helpers import post_generation
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.projects.models import Guideline, ImportBatch, Item, LabelSchema, Membership, Project
+from apps.common.sealing import digest
+from apps.projects.models import (
+    Guideline,
+    ImportBatch,
+    Invitation,
+    Item,
+    LabelSchema,
+    Membership,
+    Project,
+)
 from tests.factories.accounts import UserFactory
 
 ASPECTS = {"task": "multi", "question": "", "labels": [{"name": "Food"}, {"name": "Service"}]}
@@ -93,3 +104,11 @@ class ItemFactory(DjangoModelFactory[Item]):
 def member(project: Project, role: Role, kind: ReviewerKind = ReviewerKind.CROWD) -> User:
     """A new person with ``role`` in ``project``."""
     return MembershipFactory.create(project=project, role=role, kind=kind).user
+
+
+def invited(project: Project, link: str = "the-link", **fields: Any) -> Invitation:
+    """An invitation of a reviewer, by a manager of the project; its link ends with ``link``."""
+    usual = {"role": Role.REVIEWER, "expires_at": timezone.now() + timedelta(days=7)}
+    if "created_by" not in fields:
+        usual["created_by"] = member(project, Role.MANAGER)
+    return Invitation.objects.create(project=project, digest=digest(link), **usual | fields)

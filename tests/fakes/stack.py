@@ -187,6 +187,7 @@ keys = dict()
 for name in names:
     user = create_user(username=name, superuser=not slug).user
     user.set_password(name)
+    user.must_change_password = False
     user.save()
     if slug:
         place = dict(role=Role.REVIEWER, kind=ReviewerKind.EXPERT, actor=None)

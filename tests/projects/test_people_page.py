@@ -1,16 +1,18 @@
-"""/p/<slug>/people/."""
+"""/p/<slug>/people/: members and invitations."""
 
 from typing import Any
 
 import pytest
+from django.conf import LazySettings
+from django.core.mail import EmailMessage
 from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.projects.models import Project
+from apps.projects.models import Invitation, Project
 from apps.projects.selectors import reviewer_kind, role_in
-from tests.factories.accounts import UserFactory, allow_accounts
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.accounts import UserFactory
+from tests.factories.projects import ProjectFactory, invited, member
 
 pytestmark = pytest.mark.django_db
 URL = "/p/hotels/people/"
@@ -32,77 +34,92 @@ def manager(client: Client, boss: User) -> Client:
     return client
 
 
-@pytest.fixture
-def account_maker(client: Client, project: Project) -> Client:
-    """A manager whom an operator allowed to make accounts."""
-    client.force_login(allow_accounts(member(project, Role.MANAGER)))
-    return client
-
-
-def place(prefix: str, **fields: str) -> dict[str, str]:
-    sent = {"role": "viewer", "kind": "expert", **fields}
-    return {f"{prefix}-{key}": value for key, value in sent.items()}
+def invite(manager: Client, **fields: Any) -> Any:
+    """The form's answer, and the page after it."""
+    sent = {"to": "", "role": "viewer", "kind": "expert", "uses": 1, "days": 7} | fields
+    named = {f"invite-{name}": value for name, value in sent.items()}
+    return manager.post(f"{URL}invite/", named, follow=True)
 
 
 def test_a_large_team_takes_no_more_queries(
     manager: Client, project: Project, django_assert_num_queries: Any
 ) -> None:
     others = [member(project, Role.REVIEWER) for _ in range(6)]
-    # session, person, project, members, and what the person and their groups are permitted
-    with django_assert_num_queries(7):
+    for number in range(6):
+        invited(project, f"token-{number}")
+    # session, person, project, members, what the person and their groups may, invitations
+    with django_assert_num_queries(8):
         page = manager.get(URL).content.decode()
     assert all(user.username in page for user in others)
 
 
-@pytest.mark.parametrize("person", ["ada", "ADA@example.org"])
-def test_somebody_with_an_account_is_added(manager: Client, project: Project, person: str) -> None:
-    ada = UserFactory.create(username="ada", email="ada@example.org")
-    response = manager.post(f"{URL}add/", place("add", person=person), follow=True)
-    assert "is now a member" in response.content.decode()
+def test_somebody_is_added_by_user_name(manager: Client, project: Project) -> None:
+    ada = UserFactory.create(username="ada")
+    assert "is now a member" in invite(manager, to="ada").content.decode()
     assert role_in(ada, project) is Role.VIEWER
     assert reviewer_kind(ada, project) is ReviewerKind.EXPERT
 
 
-def test_managing_a_project_is_not_enough_to_make_accounts(manager: Client) -> None:
-    """Anybody may make a project, and so be its manager."""
+def test_nobody_and_members_cannot_be_added(manager: Client, boss: User) -> None:
+    nobody = invite(manager, to="nobody")
+    assert nobody.status_code == 422
+    assert "There is no account with that user name" in nobody.content.decode()
+    assert "is already a member" in invite(manager, to=boss.username).content.decode()
+
+
+def test_a_link_is_shown_once(manager: Client) -> None:
+    answer = invite(manager, role="reviewer", uses=30)
+    link, page = answer.context["link"], answer.content.decode()
+    assert answer.redirect_chain == [(URL, 302)]
+    assert "no-store" in answer["Cache-Control"]
+    assert page.count(link) == 1
+    assert "Link for 30 people" in page
+    assert link not in manager.get(URL).content.decode()
+    assert link.rsplit("/", 2)[1] not in str(Invitation.objects.values().get())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"role": "boss"}, {"uses": 0}, {"uses": 501}, {"days": 0}, {"days": 91}]
+)
+def test_a_refused_invitation_leaves_nothing(manager: Client, wrong: dict[str, Any]) -> None:
+    assert invite(manager, **wrong).status_code == 422
+    assert not Invitation.objects.exists()
+
+
+def test_an_invitation_by_mail_says_the_same_of_any_address(
+    manager: Client, mailoutbox: list[EmailMessage], settings: LazySettings
+) -> None:
+    settings.LABELHUB_SENDS_MAIL = True
+    UserFactory.create(email="known@example.org")
+    for address in ("known@example.org", "new@example.org"):
+        page = invite(manager, to=address).content.decode()
+        assert f"An invitation is on its way to {address}." in page
+    assert [mail.to for mail in mailoutbox] == [["known@example.org"], ["new@example.org"]]
+    assert "http://testserver/join/" in mailoutbox[0].body
+    assert "/join/" not in page
+
+
+def test_a_server_without_mail_says_so(
+    manager: Client, mailoutbox: list[EmailMessage], settings: LazySettings
+) -> None:
+    settings.LABELHUB_SENDS_MAIL = False
+    assert "hand over a link instead" in invite(manager, to="ada@example.org").content.decode()
+    settings.LABELHUB_SENDS_MAIL = True
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
+    assert "does not take the e-mail" in invite(manager, to="ada@example.org").content.decode()
+    assert not Invitation.objects.exists()
+
+
+def test_invitations_are_listed_with_their_state_and_revoked(
+    manager: Client, project: Project
+) -> None:
+    invitation = invited(project, email="ada@example.org")
+    assert "Invited" in manager.get(URL).content.decode()
+    manager.post(f"{URL}invitations/{invitation.pk}/revoke/")
     page = manager.get(URL).content.decode()
-    assert "Create the account" not in page
-    assert "Ask an operator to create the account" in page
-    assert "Can add user" in page
-    refused = manager.post(f"{URL}new/", place("new", username="ceo", email="ceo@example.org"))
-    assert refused.status_code == 403
-    assert not User.objects.filter(username="ceo").exists()
-
-
-def test_being_allowed_to_make_accounts_opens_no_project(client: Client, project: Project) -> None:
-    client.force_login(allow_accounts(UserFactory.create()))
-    assert client.post(f"{URL}new/", place("new", username="ada")).status_code == 404
-    client.force_login(allow_accounts(member(project, Role.REVIEWER)))
-    assert client.post(f"{URL}new/", place("new", username="ada")).status_code == 403
-    assert not User.objects.filter(username="ada").exists()
-
-
-def test_a_new_account_shows_its_password_once(account_maker: Client, project: Project) -> None:
-    response = account_maker.post(
-        f"{URL}new/", place("new", username="ada", email="ada@example.org")
-    )
-    made = response.context["made"]
-    assert response.content.decode().count(made.password) == 1
-    assert "no-store" in response["Cache-Control"]
-    assert made.user.check_password(made.password)
-    assert role_in(made.user, project) is Role.VIEWER
-    assert not made.user.is_staff
-    assert made.password not in account_maker.get(URL).content.decode()
-
-
-def test_a_refused_account_leaves_nothing(account_maker: Client) -> None:
-    UserFactory.create(username="ada")
-    response = account_maker.post(f"{URL}new/", place("new", username="ada"))
-    assert response.status_code == 422
-    assert "already exists" in response.content.decode()
-    response = account_maker.post(f"{URL}new/", place("new", username="bob", role="boss"))
-    assert response.status_code == 422
-    assert not User.objects.filter(username="bob").exists()
+    assert "ada@example.org" in page
+    assert "Revoked" in page
 
 
 def test_a_role_is_changed(manager: Client, project: Project) -> None:
@@ -112,15 +129,30 @@ def test_a_role_is_changed(manager: Client, project: Project) -> None:
     assert manager.post(f"{URL}{user.pk}/", {"role": "boss", "kind": "x"}).status_code == 422
 
 
+def test_a_change_in_place_can_be_undone(manager: Client, project: Project) -> None:
+    user = member(project, Role.VIEWER)
+    place = {"role": "reviewer", "kind": "expert"}
+    answer = manager.post(f"{URL}{user.pk}/", place, headers={"HX-Request": "true"})
+    page = answer.content.decode()
+    assert f'<tr id="member-{user.pk}">' in page
+    assert "is now reviewer, expert" in page
+    assert '{"role": "viewer", "kind": "crowd"}' in page
+
+
+def test_a_refused_change_in_place_shows_the_role_as_it_is(
+    client: Client, project: Project
+) -> None:
+    boss = member(project, Role.MANAGER)
+    client.force_login(UserFactory.create(is_superuser=True))
+    place = {"role": "viewer", "kind": "crowd"}
+    answer = client.post(f"{URL}{boss.pk}/", place, headers={"HX-Request": "true"})
+    page = answer.content.decode()
+    assert '<option value="manager" selected>' in page
+    assert "A project needs a manager" in page
+    assert "Undo" not in page
+
+
 def test_somebody_is_removed(manager: Client, project: Project) -> None:
     user = member(project, Role.VIEWER)
     manager.post(f"{URL}{user.pk}/remove/")
     assert role_in(user, project) is None
-
-
-def test_nobody_and_members_cannot_be_added(manager: Client, boss: User) -> None:
-    nobody = manager.post(f"{URL}add/", place("add", person="nobody"))
-    assert nobody.status_code == 422
-    assert "There is no account with that" in nobody.content.decode()
-    again = manager.post(f"{URL}add/", place("add", person=boss.username))
-    assert "is already a member" in again.content.decode()

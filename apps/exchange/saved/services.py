@@ -31,7 +31,8 @@ from apps.exchange.exporters import (
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
-from apps.projects.models import Project
+from apps.projects.models import Notification, Project
+from apps.projects.notifications import notify_end
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 
 READY = SavedExport.Status.DONE
@@ -155,7 +156,7 @@ def fail_export(export_id: int, error: Exception) -> None:
     export = SavedExport.objects.get(pk=export_id)
     files.remove(export.stored_name)
     message = failure_message(error, "It was stopped by {fault}; save it again.")
-    _end(export, status=Status.FAILED, message=message, stored_name="", size=0)
+    _end(export, Status.FAILED, message, stored_name="", size=0)
 
 
 @job(KIND, fail=fail_export)
@@ -220,7 +221,8 @@ def _write(run: JobRun, export: SavedExport) -> None:
     with run.last_chunk():
         _end(
             export,
-            status=Status.DONE,
+            Status.DONE,
+            "",
             size=written.size,
             sha256=written.sha256,
             items_done=tally.items,
@@ -265,8 +267,20 @@ class _Progress:
         self._saved_at = time.monotonic()
 
 
-def _end(export: SavedExport, **outcome: Any) -> None:
-    SavedExport.objects.filter(pk=export.pk).update(finished_at=timezone.now(), **outcome)
+def _end(export: SavedExport, status: SavedExport.Status, message: str, **fields: Any) -> None:
+    SavedExport.objects.filter(pk=export.pk).update(
+        status=status, message=message, finished_at=timezone.now(), **fields
+    )
+    notify_end(
+        user_id=export.created_by_id,
+        project=export.project,
+        kind=Notification.Kind.EXPORT,
+        subject=export.pk,
+        began_at=export.created_at,
+        outcome=Notification.Outcome(status.value),
+        message=message,
+        name=export.file_name,
+    )
 
 
 def drop_files(**_signal: Any) -> None:

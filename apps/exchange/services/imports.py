@@ -34,7 +34,8 @@ from apps.exchange.services.context import (
 from apps.exchange.shapes import merge_tasks
 from apps.exchange.values import ImportSchema
 from apps.labels.models import Gold, ItemState, Label
-from apps.projects.models import ImportBatch, Item, Project
+from apps.projects.models import ImportBatch, Item, Notification, Project
+from apps.projects.notifications import notify_end
 from apps.projects.selectors import current_schema
 from apps.projects.services import add_labels
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
@@ -142,8 +143,8 @@ def queue_import(
     new_labels: Sequence[str] = (),
     send: bool = True,
 ) -> ImportBatch:
-    """Store the choices and start the import, by a worker or, with ``send=False``, by the caller
-    (:func:`run_import`).
+    """Store the choices and start the import, by a worker, who notifies its creator, or, with
+    ``send=False``, by the caller (:func:`run_import`).
 
     ``new_labels`` become labels of the project. ``label_map``: name in the file → label that it
     stands for, or "" to leave it out; ``unknown_labels`` is for all other names that are no labels.
@@ -161,6 +162,7 @@ def queue_import(
         "strict": strict,
         "unknown_labels": unknown_labels,
         "label_map": dict(label_map or {}),
+        "notify": send,
         "status": ImportBatch.Status.QUEUED,
     }
     waiting = ImportBatch.objects.filter(pk=batch.pk, status=ImportBatch.Status.UPLOADED)
@@ -352,6 +354,17 @@ def _finish(batch: ImportBatch, status: ImportBatch.Status) -> None:
             "unknown",
         ]
     )  # fmt: skip
+    if batch.notify:
+        notify_end(
+            user_id=batch.created_by_id,
+            project=batch.project,
+            kind=Notification.Kind.IMPORT,
+            subject=batch.pk,
+            began_at=batch.created_at,
+            outcome=Notification.Outcome(status.value),
+            message=batch.message,
+            name=batch.file_name,
+        )
 
 
 def _unknown_note(batch: ImportBatch) -> Note:

@@ -142,7 +142,7 @@ def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
         body = body_of(webhook, delivery)
         headers = signed_headers(webhook, message_id(delivery), body, timezone.now())
     except ObjectDoesNotExist:
-        return Answer(None, 0.0, error="The label, decision or run was deleted.")
+        return Answer(None, 0.0, error="What it is about was deleted.")
     except CannotOpen as error:
         return Answer(None, 0.0, error=error.message)
     except DatabaseError:

@@ -23,14 +23,17 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.debates.models import Run
-from apps.exchange.models import Delivery, Webhook
+from apps.exchange.models import Delivery, SavedExport, Webhook
 from apps.labels.models import Gold, Label
+from apps.projects.models import ImportBatch
 
 LABEL = "label.created"
 GOLD = "gold.decided"
 WITHDRAWN = "gold.withdrawn"
 ADJUDICATED = "adjudication.decided"
 RUN = "run.finished"
+IMPORT = "import.finished"
+EXPORT = "export.finished"
 PING = "ping"
 
 #: Every event that can be chosen, with its meaning.
@@ -42,6 +45,8 @@ EVENTS = {
     ADJUDICATED: "An expert decided an item in conflict, which is a gold.decided as well, or found "
     "it unclear: then gold is null.",
     RUN: "A run of models finished or was cancelled.",
+    IMPORT: "An import is done or has failed.",
+    EXPORT: "A saved export is ready or has failed.",
 }
 
 #: Ledger rows that become deliveries in one round of one webhook.
@@ -51,7 +56,7 @@ MOST_WAITING = 1000
 #: Ids that are read at once: most rows may be other projects'.
 SPAN = 50_000
 SPANS = 10
-#: How long a transaction that ends a run may take.
+#: How long a transaction that ends a run, an import or an export may take.
 RUNS_LATE = timedelta(minutes=10)
 #: Between marking ids and asking which transactions run: a transaction that had a lower id by then
 #: has begun to write, and is among them.
@@ -75,7 +80,7 @@ def event_uid(webhook: Webhook, event: str, row: int, moment: datetime | None = 
     """The uid of an event, the same each time, so that receivers recognise it.
 
     Args:
-        row: the id of the ledger's row or the run.
+        row: the id of the ledger's row, run, import or export.
         moment: the time of the event, where one row can be the same event several times.
     """
     when = f"@{moment.isoformat()}" if moment else ""
@@ -105,9 +110,9 @@ def queue_events(webhook: Webhook, ends: LedgerIds) -> int:
         seen = LedgerIds(webhook.label_seen, webhook.gold_seen)
         found, seen = next_deliveries(webhook, seen, ends)
         changes |= {"label_seen": seen.label, "gold_seen": seen.gold}
-    runs = _ended_runs(webhook, now)
-    if runs is not None:
-        found += runs
+    ended = _ended_work(webhook, now)
+    if ended is not None:
+        found += ended
         changes["runs_seen"] = now
     late, settled = _settle(webhook, now, changes)
     found, changes = [*late, *found], changes | settled
@@ -226,35 +231,40 @@ def gold_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[De
     ]
 
 
-def run_deliveries(webhook: Webhook, since: datetime) -> list[Delivery]:
-    """A delivery for each run that ended since."""
-    ended = Run.objects.filter(
-        project=webhook.project_id,
-        status__in=[Run.Status.DONE, Run.Status.CANCELLED],
-        finished_at__gte=since,
-    ).order_by("finished_at", "pk")
+def work_deliveries(webhook: Webhook, since: datetime) -> list[Delivery]:
+    """A delivery for each run, import and saved export that ended since."""
+    sources: tuple[tuple[str, str, Any, list[str]], ...] = (
+        (RUN, "run_id", Run, [Run.Status.DONE, Run.Status.CANCELLED]),
+        (IMPORT, "batch_id", ImportBatch, [ImportBatch.Status.DONE, ImportBatch.Status.FAILED]),
+        (EXPORT, "export_id", SavedExport, [SavedExport.Status.DONE, SavedExport.Status.FAILED]),
+    )
     return [
         Delivery(
             webhook=webhook,
-            uid=event_uid(webhook, RUN, pk, finished_at),
-            event=RUN,
-            run_id=pk,
+            uid=event_uid(webhook, event, pk, finished_at),
+            event=event,
             event_at=finished_at,
+            **{field: pk},
         )
-        for pk, finished_at in ended.values_list("pk", "finished_at")
-        if finished_at is not None
+        for event, field, model, ends in sources
+        if event in webhook.events
+        for pk, finished_at in model.objects.filter(
+            project=webhook.project_id, status__in=ends, finished_at__gte=since
+        )
+        .order_by("finished_at", "pk")
+        .values_list("pk", "finished_at")
     ]
 
 
-def _ended_runs(webhook: Webhook, now: datetime) -> list[Delivery] | None:
-    """Deliveries for ended runs that have none; None where there is nothing to store.
+def _ended_work(webhook: Webhook, now: datetime) -> list[Delivery] | None:
+    """Deliveries for ended work that has none; None where there is nothing to store.
 
-    Runs are few: instead of settled ids, the last minutes are read each time.
+    Runs, imports and exports are few: instead of settled ids, the last minutes are read each time.
     """
-    if RUN not in webhook.events:
+    if not {RUN, IMPORT, EXPORT} & set(webhook.events):
         return None
     since = max(webhook.began_at, webhook.runs_seen - RUNS_LATE)
-    found = run_deliveries(webhook, since)
+    found = work_deliveries(webhook, since)
     uids = [delivery.uid for delivery in found]
     known = set(webhook.deliveries.filter(uid__in=uids).values_list("uid", flat=True))
     missing = [delivery for delivery in found if delivery.uid not in known]

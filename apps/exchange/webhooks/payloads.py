@@ -22,10 +22,10 @@ from django.urls import reverse
 from apps.authors.models import Question
 from apps.common.sealing import seal, unseal
 from apps.debates.models import Debate, Run
-from apps.exchange.models import Delivery, Webhook
+from apps.exchange.models import Delivery, SavedExport, Webhook
 from apps.exchange.webhooks.event_feed import ADJUDICATED, PING
 from apps.labels.models import Annotator, Gold, Label
-from apps.projects.models import Item
+from apps.projects.models import ImportBatch, Item
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
@@ -40,7 +40,7 @@ def body_of(webhook: Webhook, delivery: Delivery) -> bytes:
     """The message as it is sent and signed.
 
     Raises:
-        ObjectDoesNotExist: the label, decision or run was deleted meanwhile.
+        ObjectDoesNotExist: what it is about was deleted meanwhile.
     """
     message = {
         "id": message_id(delivery),
@@ -63,6 +63,10 @@ def _data(webhook: Webhook, delivery: Delivery) -> dict[str, Any]:
         return data
     if delivery.gold_id is not None:
         return _gold_data(webhook, delivery.gold_id)
+    if delivery.batch_id is not None:
+        return _import_data(webhook, ImportBatch.objects.get(pk=delivery.batch_id))
+    if delivery.export_id is not None:
+        return _export_data(webhook, SavedExport.objects.get(pk=delivery.export_id))
     return _run_data(webhook, Run.objects.get(webhook_deliveries=delivery))
 
 
@@ -132,6 +136,50 @@ def _run_data(webhook: Webhook, run: Run) -> dict[str, Any]:
         "links": {
             "page": _link(webhook, "run_detail", slug, run.pk),
             "api": _link(webhook, "api_run", run.pk),
+        },
+    }
+
+
+def _import_data(webhook: Webhook, batch: ImportBatch) -> dict[str, Any]:
+    slug = webhook.project.slug
+    counts = ("created", "filled", "unchanged", "conflicts", "failed", "labels_created")
+    return {
+        "import": {
+            "id": batch.pk,
+            "file": batch.file_name,
+            "status": batch.status,
+            "message": batch.message,
+            "rows": batch.rows_done,
+            **{name: getattr(batch, name) for name in counts},
+            "created_at": batch.created_at.isoformat(),
+            "finished_at": batch.finished_at.isoformat() if batch.finished_at else None,
+        },
+        "links": {
+            "page": _link(webhook, "import_detail", slug, batch.pk),
+            "api": _link(webhook, "api_import_detail", slug, batch.pk),
+        },
+    }
+
+
+def _export_data(webhook: Webhook, export: SavedExport) -> dict[str, Any]:
+    slug = webhook.project.slug
+    return {
+        "export": {
+            "id": export.pk,
+            "uid": str(export.uid),
+            "file": export.file_name,
+            "format": export.format,
+            "status": export.status,
+            "message": export.message,
+            "items": export.items_done,
+            "bytes": export.size,
+            "sha256": export.sha256,
+            "created_at": export.created_at.isoformat(),
+            "finished_at": export.finished_at.isoformat() if export.finished_at else None,
+        },
+        "links": {
+            "page": _link(webhook, "saved_list", slug),
+            "api": _link(webhook, "api_saved_export", slug, export.pk),
         },
     }
 

@@ -13,12 +13,11 @@ from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks.event_feed import (
     EVENTS,
     PING,
-    RUN,
     event_uid,
     highest_ids,
     queue_again,
-    run_deliveries,
     wait_again,
+    work_deliveries,
 )
 from apps.exchange.webhooks.payloads import new_secret, sealed
 from apps.exchange.webhooks.transport import check_url
@@ -48,7 +47,7 @@ def webhook_rows(project: Project) -> "QuerySet[Webhook]":
 
 def deliveries_of(webhook: Webhook, *, status: str = "") -> "QuerySet[Delivery]":
     """Newest first."""
-    rows = webhook.deliveries.select_related("label__item", "gold__item", "run")
+    rows = webhook.deliveries.select_related("label__item", "gold__item", "run", "batch", "export")
     return rows.filter(status=status) if status else rows
 
 
@@ -193,8 +192,7 @@ def replay_since(*, webhook: Webhook, since: datetime) -> Webhook:
     }
     with transaction.atomic():
         held = Webhook.objects.select_for_update().get(pk=webhook.pk)
-        if RUN in held.events:
-            replay["queued"] = queue_again(held, run_deliveries(held, since))
+        replay["queued"] = queue_again(held, work_deliveries(held, since))
         Webhook.objects.filter(pk=held.pk).update(replay=replay, turn=F("turn") + 1)
     webhook.refresh_from_db()
     return webhook

@@ -15,6 +15,7 @@ from apps.accounts.roles import Right
 from apps.authors.pages import own_origin
 from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
+from apps.common.shown_once import keep_secret, take_secret
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import services
 from apps.exchange.webhooks.event_feed import EVENTS, waiting
@@ -24,6 +25,7 @@ from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput, LabelhubError
 
 PAGE_SIZE = 20
+SIGNING = "webhook"
 
 
 class WebhookForm(forms.Form):
@@ -85,7 +87,7 @@ def webhook_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Create one; its secret is shown in the response and nowhere else."""
+    """Create one; its own page then shows the secret, once."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = WebhookForm(request.POST or None, initial={"events": list(EVENTS)})
     if request.method == "POST" and form.is_valid():
@@ -99,19 +101,21 @@ def webhook_create(request: SignedInRequest, slug: str) -> HttpResponse:
         except LabelhubError as error:
             show_refusal(form, error)
         else:
-            return _page(request, webhook, secret=secret)
+            keep_secret(request, SIGNING, secret)
+            return redirect("webhook_detail", slug, webhook.pk)
     context = project_page(request, project, "webhooks") | {"form": form}
     status = 422 if form.errors else 200
     return render(request, "exchange/webhook_create.html", context, status=status)
 
 
 @login_required
+@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """One webhook: its deliveries and its settings."""
     webhook = _get_webhook(request, slug, webhook_id)
     if request.method != "POST":
-        return _page(request, webhook)
+        return _page(request, webhook, secret=take_secret(request, SIGNING))
     form = WebhookForm(request.POST)
     if form.is_valid():
         try:
@@ -136,12 +140,12 @@ def webhook_deliveries(request: SignedInRequest, slug: str, webhook_id: int) -> 
 
 
 @login_required
-@never_cache
 @require_POST
 def webhook_secret(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """Replace the secret; the new one is shown in this response and nowhere else."""
+    """Replace the secret; the page of the webhook then shows the new one, once."""
     webhook = _get_webhook(request, slug, webhook_id)
-    return _page(request, webhook, secret=services.rotate_secret(webhook=webhook))
+    keep_secret(request, SIGNING, services.rotate_secret(webhook=webhook))
+    return redirect("webhook_detail", slug, webhook.pk)
 
 
 @login_required

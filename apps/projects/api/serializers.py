@@ -6,7 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.accounts.roles import ReviewerKind, Role
-from apps.projects.models import Membership, Project
+from apps.projects.invitations import MOST_DAYS, MOST_USES
+from apps.projects.models import Invitation, Membership, Project
 from labelhub.core.schema import COLORS, TASKS
 
 
@@ -146,3 +147,52 @@ class PlaceSerializer(serializers.Serializer[Any]):
     username = serializers.CharField(help_text="Or their e-mail address.")
     role = serializers.ChoiceField(choices=Role.choices)
     kind = serializers.ChoiceField(choices=ReviewerKind.choices, default=ReviewerKind.CROWD)
+
+
+class InvitationSerializer(serializers.ModelSerializer[Invitation]):
+    """A link by which people join."""
+
+    state = serializers.ChoiceField(choices=Invitation.State.choices)
+    created_by = serializers.CharField(source="created_by.username")
+
+    class Meta:
+        model = Invitation
+        fields = [
+            "id",
+            "email",
+            "role",
+            "kind",
+            "uses_allowed",
+            "uses",
+            "expires_at",
+            "state",
+            "created_by",
+            "created_at",
+        ]
+        read_only_fields = fields
+
+
+class MadeInvitationSerializer(InvitationSerializer):
+    """A new invitation with its link."""
+
+    link = serializers.CharField(
+        allow_null=True, help_text="Shown only here; null if it was sent by e-mail."
+    )
+
+    class Meta(InvitationSerializer.Meta):
+        fields = [*InvitationSerializer.Meta.fields, "link"]
+        read_only_fields = fields
+
+
+class NewInvitationSerializer(serializers.Serializer[Any]):
+    """Whom to invite, as what."""
+
+    role = serializers.ChoiceField(choices=Role.choices)
+    kind = serializers.ChoiceField(choices=ReviewerKind.choices, default=ReviewerKind.CROWD)
+    uses = serializers.IntegerField(
+        default=1, min_value=1, max_value=MOST_USES, help_text="How many people may join by it."
+    )
+    days = serializers.IntegerField(default=7, min_value=1, max_value=MOST_DAYS)
+    email = serializers.EmailField(
+        required=False, help_text="The link is sent there, and shown to nobody else."
+    )

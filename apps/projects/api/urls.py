@@ -7,4 +7,5 @@ router = Router()
 router.register("projects", views.ProjectsViewSet, "api_projects")
 router.register("projects", views.OneProjectViewSet, "api_project")
 router.register("projects/<slug:slug>/members", views.MemberViewSet, "api_members")
+router.register("projects/<slug:slug>/invitations", views.InvitationViewSet, "api_invitation")
 urlpatterns = router.urls

@@ -14,14 +14,24 @@ from apps.accounts.roles import Right
 from apps.accounts.selectors import find_user
 from apps.common.api.viewsets import ApiViewSet
 from apps.projects.api.serializers import (
+    InvitationSerializer,
+    MadeInvitationSerializer,
     MemberSerializer,
+    NewInvitationSerializer,
     NewProjectSerializer,
     PlaceSerializer,
     ProjectChangeSerializer,
     ProjectSerializer,
 )
 from apps.projects.api.viewsets import ProjectViewSet
-from apps.projects.models import Project
+from apps.projects.invitations import (
+    create_invitation,
+    get_invitation,
+    invitations_of,
+    invite_by_mail,
+    revoke_invitation,
+)
+from apps.projects.models import Invitation, Project
 from apps.projects.selectors import project_prefetches
 from apps.projects.services import (
     change_project,
@@ -150,6 +160,57 @@ class MemberViewSet(ProjectViewSet):
         """
         user = _find_person(request.query_params.get("username", ""))
         remove_member(project=self.project, user=user, actor=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class InvitationViewSet(ProjectViewSet):
+    """Invitations to a project; for its managers."""
+
+    read_right = Right.MANAGE
+    lookup_url_kwarg = "invitation_id"
+    serializer_class = InvitationSerializer
+    queryset = Invitation.objects.none()
+
+    @extend_schema(operation_id="projects_invitations_list")
+    def list(self, request: SignedInApiRequest, slug: str) -> Response:
+        """List the invitations.
+
+        Newest first; those that ended long ago are left out.
+        """
+        return self.list_page(invitations_of(self.project))
+
+    @extend_schema(
+        operation_id="projects_invitations_create",
+        request=NewInvitationSerializer,
+        responses={201: MadeInvitationSerializer},
+    )
+    def create(self, request: SignedInApiRequest, slug: str) -> Response:
+        """Invite people.
+
+        The link is in this response only. With ``email`` it is sent there instead. People without
+        an account can join if you may create accounts.
+        """
+        sent = self.read_body(NewInvitationSerializer)
+        by = {"project": self.project, "actor": request.user}
+        link = None
+        if "email" in sent:
+            if sent.pop("uses") != 1:
+                raise InvalidInput.at("uses", "An invitation by e-mail is for one person.")
+            made = invite_by_mail(request=request, **by, **sent)
+        else:
+            made, path = create_invitation(**by, **sent)
+            link = request.build_absolute_uri(path)
+        shown: Any = get_invitation(self.project, made.pk)
+        shown.link = link
+        return Response(MadeInvitationSerializer(shown).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(operation_id="projects_invitations_destroy", responses={204: None})
+    def destroy(self, request: SignedInApiRequest, slug: str, invitation_id: int) -> Response:
+        """Revoke an invitation.
+
+        Nobody else can join by it; it stays in the list.
+        """
+        revoke_invitation(invitation=get_invitation(self.project, invitation_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -1,88 +1,101 @@
-"""The members of a project and their roles."""
+"""The members of a project, and the invitations by which others join."""
 
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Right, Role
 from apps.accounts.selectors import find_user
-from apps.accounts.services import NewUser, create_user
 from apps.common.forms import show_refusal
-from apps.projects.forms import AddMemberForm, NewAccountForm, PlaceForm
-from apps.projects.models import Project
+from apps.common.shown_once import keep_secret, take_secret
+from apps.projects.forms import InviteForm, JoinForm, PlaceForm
+from apps.projects.invitations import (
+    REASONS,
+    Unusable,
+    create_invitation,
+    find_invitation,
+    get_invitation,
+    invitations_of,
+    invite_by_mail,
+    join,
+    join_as_new,
+    limit_rate,
+    revoke_invitation,
+)
+from apps.projects.models import Invitation, Membership, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_member, get_project, members, role_in
 from apps.projects.services import remove_member, set_member
-from labelhub.core.errors import Forbidden, InvalidInput, LabelhubError
+from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
 
-
-@login_required
-@require_safe
-def project_people(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The members, and two forms to add one."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    return _page(request, project)
-
-
-@login_required
-@require_POST
-def member_add(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Add a member who has an account."""
-    project = get_project(request.user, slug, Right.MANAGE)
-    form = AddMemberForm(request.POST, prefix="add")
-    if form.is_valid():
-        place = dict(form.cleaned_data)
-        user = find_user(place.pop("person"))
-        if user is None:
-            form.add_error("person", "There is no account with that user name or e-mail address.")
-        elif project.memberships.filter(user=user).exists():
-            form.add_error("person", f"{user.display_name} is already a member.")
-        else:
-            set_member(project=project, user=user, actor=request.user, **place)
-            messages.success(request, f"{user.display_name} is now a member.")
-            return redirect("project_people", slug)
-    return _page(request, project, add_form=form)
+LINK = "invitation_link"
 
 
 @login_required
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def member_create(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Create an account and add it as a member. Only this response shows its password; reloading
-    the address shows the members.
-
-    Managers need a permission for it: anybody may become a manager by creating a project, and
-    others will trust that an account belongs to the owner of its e-mail address.
-    """
+@require_safe
+def project_people(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Members and invitations; once also the link of a new invitation."""
     project = get_project(request.user, slug, Right.MANAGE)
-    if request.method != "POST":
-        return redirect("project_people", slug)
-    if not request.user.makes_accounts:
-        raise Forbidden("You may not create accounts. Ask an operator to do it or to allow you.")
-    form = NewAccountForm(request.POST, prefix="new")
-    made = _create_member(request.user, project, form) if form.is_valid() else None
-    return _page(request, project, new_form=None if made else form, made=made)
+    return _page(request, project, link=take_secret(request, LINK))
+
+
+@login_required
+@require_POST
+def member_invite(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Add somebody by user name, send an e-mail, or make a link."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = InviteForm(request.POST, prefix="invite")
+    if form.is_valid():
+        try:
+            _invite(request, project, dict(form.cleaned_data))
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            return redirect("project_people", slug)
+    return _page(request, project, form=form)
+
+
+@login_required
+@require_POST
+def invitation_revoke(request: SignedInRequest, slug: str, invitation_id: int) -> HttpResponse:
+    """Let nobody else join by it."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    revoke_invitation(invitation=get_invitation(project, invitation_id))
+    messages.success(request, "The invitation no longer works.")
+    return redirect("project_people", slug)
 
 
 @login_required
 @require_POST
 def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Change a member's role or kind."""
+    """Change a member's role or kind; for htmx the answer is their row and a toast with *Undo*."""
     project = get_project(request.user, slug, Right.MANAGE)
-    user = get_member(project, user_id).user
+    member = get_member(project, user_id)
+    before = {"role": member.role, "kind": member.kind}
     form = PlaceForm(request.POST)
     if not form.is_valid():
         raise InvalidInput("Choose a role and a kind from the page.")
-    set_member(project=project, user=user, actor=request.user, **form.cleaned_data)
-    messages.success(request, f"{user.display_name} is now {form.cleaned_data['role']}.")
+    try:
+        changed = set_member(
+            project=project, user=member.user, actor=request.user, **form.cleaned_data
+        )
+    except InvalidInput as error:
+        if not request.htmx:
+            raise
+        return _row(request, project, get_member(project, user_id), error=error.message)
+    if request.htmx and request.user != member.user:
+        return _row(request, project, changed, before=before)
+    messages.success(request, f"{member.user.display_name} is now {changed.get_role_display()}.")
     return _next_page(request.user, project)
 
 
@@ -97,39 +110,113 @@ def member_remove(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
     return _next_page(request.user, project)
 
 
-def _create_member(actor: User, project: Project, form: NewAccountForm) -> NewUser | None:
-    """The new member and their password; None with errors on the form."""
-    data = form.cleaned_data
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def join_project(request: HttpRequest, invitation: str) -> HttpResponse:
+    """What a person who was invited sees: join with the account they have, or with a new one."""
+    limit_rate(request, "join")
     try:
-        with transaction.atomic():
-            made = create_user(username=data["username"], email=data["email"])
-            set_member(
-                project=project, user=made.user, role=data["role"], kind=data["kind"], actor=actor
-            )
-    except LabelhubError as error:
+        found = find_invitation(invitation)
+    except NotFound as error:
+        return _join_page(request, reason=error.message, status=404)
+    if found.state is not Invitation.State.OPEN:
+        return _join_page(request, reason=REASONS[found.state], status=410)
+    form = JoinForm(request.POST if request.method == "POST" else None)
+    try:
+        if request.method == "POST" and request.user.is_authenticated:
+            return _joined(request, join(invitation=found, user=request.user))
+        if form.is_valid():
+            user = join_as_new(invitation=found, **form.cleaned_data)
+            login(request, user, "django.contrib.auth.backends.ModelBackend")
+            return _joined(request, get_member(found.project, user.pk))
+    except Unusable as error:
+        return _join_page(request, reason=error.message, status=410)
+    except InvalidInput as error:
         show_refusal(form, error)
-        return None
-    return made
+    return _join_page(request, found=found, form=form, status=422 if form.errors else 200)
+
+
+def _invite(request: SignedInRequest, project: Project, place: dict[str, Any]) -> None:
+    """Do what the form asks for, and say what was done."""
+    to, uses = place.pop("to").strip(), place.pop("uses")
+    actor = request.user
+    if "@" in to:
+        invite_by_mail(request=request, project=project, actor=actor, email=to, **place)
+        messages.success(request, f"An invitation is on its way to {to}.")
+    elif to:
+        place.pop("days")
+        user = find_user(to)
+        if user is None:
+            raise InvalidInput.at("to", "There is no account with that user name.")
+        if project.memberships.filter(user=user).exists():
+            raise InvalidInput.at("to", f"{user.display_name} is already a member.")
+        set_member(project=project, user=user, actor=actor, **place)
+        messages.success(request, f"{user.display_name} is now a member.")
+    else:
+        made = create_invitation(project=project, actor=actor, uses=uses, **place)
+        keep_secret(request, LINK, request.build_absolute_uri(made.path))
+
+
+def _joined(request: HttpRequest, member: Membership) -> HttpResponse:
+    messages.success(request, f"You are a member of {member.project.name}.")
+    page = "review" if member.role == Role.REVIEWER else "project_overview"
+    return redirect(page, member.project.slug)
+
+
+def _join_page(
+    request: HttpRequest,
+    *,
+    status: int,
+    found: Invitation | None = None,
+    form: JoinForm | None = None,
+    reason: str = "",
+) -> HttpResponse:
+    context = {
+        "invitation": found,
+        "form": form,
+        "reason": reason,
+        # Who has an account with that address signs in; only its owner got the link.
+        "new_account": found is not None
+        and found.created_by.makes_accounts
+        and not (found.email and User.objects.filter(email__iexact=found.email).exists()),
+    }
+    return render(request, "projects/join.html", context, status=status)
 
 
 def _page(
-    request: SignedInRequest,
-    project: Project,
-    add_form: AddMemberForm | None = None,
-    new_form: NewAccountForm | None = None,
-    made: NewUser | None = None,
+    request: SignedInRequest, project: Project, form: InviteForm | None = None, link: str = ""
 ) -> HttpResponse:
     context: dict[str, Any] = {
         **project_page(request, project, "people"),
         "members": members(project),
+        "invitations": invitations_of(project),
         "roles": Role.choices,
         "kinds": ReviewerKind.choices,
-        "add_form": add_form or AddMemberForm(prefix="add"),
-        "new_form": new_form or NewAccountForm(prefix="new"),
-        "made": made,
+        "form": form or InviteForm(prefix="invite"),
+        "link": link,
     }
-    status = 422 if add_form or new_form else 200
-    return render(request, "projects/people.html", context, status=status)
+    return render(request, "projects/people.html", context, status=422 if form else 200)
+
+
+def _row(
+    request: SignedInRequest,
+    project: Project,
+    member: Membership,
+    *,
+    before: dict[str, str] | None = None,
+    error: str = "",
+) -> HttpResponse:
+    """The member's row as it is now, and a toast."""
+    context = {
+        "project": project,
+        "member": member,
+        "roles": Role.choices,
+        "kinds": ReviewerKind.choices,
+        "before": before,
+        "error": error,
+    }
+    return render(request, "projects/people.html#changed", context)
 
 
 def _next_page(user: User, project: Project) -> HttpResponse:

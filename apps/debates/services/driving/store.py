@@ -31,6 +31,8 @@ from apps.debates.services.driving.results import (
 from apps.debates.services.driving.stop_signal import WINDOW
 from apps.labels.models import Label
 from apps.labels.services import record_debate_results
+from apps.projects.models import Notification
+from apps.projects.notifications import notify_end
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Reply, Status
 
@@ -52,7 +54,24 @@ def finish_run(run_id: int) -> bool:
             finished_at=timezone.now(),
             pulse={},
         )
+        _notify_starter(run_id, Notification.Outcome.DONE)
     return True
+
+
+def _notify_starter(run_id: int, outcome: Notification.Outcome) -> None:
+    """Not about the parts of an experiment, nor a trial of a prompt, whose pages are watched."""
+    run = Run.objects.select_related("project").get(pk=run_id)
+    if run.trial or run.experiment_id is not None:
+        return
+    notify_end(
+        user_id=run.created_by_id,
+        project=run.project,
+        kind=Notification.Kind.RUN,
+        subject=run.pk,
+        began_at=run.resumed_at or run.created_at,
+        outcome=outcome,
+        message=run.message,
+    )
 
 
 def recount_sums(run: Run) -> None:
@@ -272,10 +291,15 @@ class SliceStore:
         Debate.objects.filter(lease_token=self.token).update(lease_token=None, lease_until=None)
 
     def pause(self, code: str, message: str, resume_at: datetime | None = None) -> None:
-        """Pause the run, unless its status has changed meanwhile."""
-        Run.objects.filter(pk=self.run.pk, status=Run.Status.RUNNING).update(
-            status=Run.Status.PAUSED, pause_code=code, message=message, resume_at=resume_at
-        )
+        """Pause the run, unless its status has changed meanwhile; tell the person who started it if
+        it will not resume automatically."""
+        outcome = Notification.Outcome.STOPPED if code == "budget" else Notification.Outcome.FAILED
+        with transaction.atomic():
+            paused = Run.objects.filter(pk=self.run.pk, status=Run.Status.RUNNING).update(
+                status=Run.Status.PAUSED, pause_code=code, message=message, resume_at=resume_at
+            )
+            if paused and resume_at is None:
+                _notify_starter(self.run.pk, outcome)
 
     def pause_for_fault(self) -> None:
         """Pause the run because of a server fault: longer each time, and after the last of
