@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ("exchange", "0003_webhook_jobs"),
-        ("projects", "0003_notifications_and_invitations"),
+        ("projects", "0004_notifications_and_invitations"),
     ]
 
     operations = [

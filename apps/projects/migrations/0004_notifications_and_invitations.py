@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("projects", "0002_jobs"),
+        ("projects", "0003_first_run"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
