@@ -183,7 +183,7 @@ def _result(batch: ImportBatch, project: Project) -> dict[str, Any]:
     if batch.unknown:
         errors = errors[1:]  # their summary, which the page shows as a list
     # A model that is set up and was not used yet saves people work.
-    waits = not project.runs.exists() and not all(model.offline for model in list_models())
+    waits = not project.runs.exists() and not all(model.offline for model in list_models(project))
     return {
         "failed": batch.status == ImportBatch.Status.FAILED,
         "remarks": remarks_of(batch.errors),
