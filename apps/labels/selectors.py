@@ -145,7 +145,8 @@ def progress_of(project_ids: Iterable[int]) -> defaultdict[int, Progress]:
     )
     found = defaultdict(Progress)
     for row in rows:
-        project_id, stages = row.pop("project_id"), {s: row.pop(f"at_{s}") for s in STAGES}
+        project_id = row.pop("project_id")
+        stages: dict[str, int] = {stage: row.pop(f"at_{stage}") for stage in STAGES}
         found[project_id] = Progress(stages=stages, **row)
     return found
 
