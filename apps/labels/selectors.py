@@ -92,11 +92,6 @@ class Progress:
         return self.gold - self.imported
 
     @property
-    def without_gold(self) -> int:
-        """Items that are neither decided nor found unclear."""
-        return self.items - self.gold - self.stages[ItemState.Stage.UNCLEAR]
-
-    @property
     def for_experts(self) -> int:
         """Waiting items that an expert decides."""
         return self.conflicts + self.disputes
