@@ -343,7 +343,7 @@ def _past_answer(decision: Decision) -> PastAnswer:
     if label is None:
         words = _WITHOUT_LABEL.get(Decision.Action(decision.action), "answered")
         return PastAnswer(decision, words, stands=decision.action in _WITHOUT_LABEL)
-    words = "unsure" if label.abstained else label.words
+    words = "unsure" if label.abstained else label.value_words
     if label.rejected:
         words = "rejected the suggestion, gave no label"
     stands = not label.withdrawn and not hasattr(label, "superseded_by")

@@ -234,7 +234,7 @@ class Label(models.Model):
         return "Unsure" if unsure else self.get_action_display()
 
     @property
-    def words(self) -> str:
+    def value_words(self) -> str:
         """The value as people read it: a scale point by its name."""
         return self.schema.value_words(self.value)
 
@@ -291,7 +291,7 @@ class Gold(models.Model):
         ]
 
     @property
-    def words(self) -> str:
+    def value_words(self) -> str:
         """The value as people read it: a scale point by its name."""
         return self.schema.value_words(self.value)
 
@@ -305,7 +305,7 @@ class ItemState(models.Model):
         IN_REVIEW = "in_review", "Labelled by people"
         CONFLICT = "conflict", "Reviewers disagree"
         DECIDED = "decided", "Gold"
-        UNCLEAR = "unclear", "Unclear"
+        UNCLEAR = "unclear", "Unsure"
 
     class Audience(models.TextChoices):
         CROWD = "crowd", "Crowd"

@@ -92,11 +92,6 @@ class Progress:
         return self.gold - self.imported
 
     @property
-    def without_gold(self) -> int:
-        """Items that are neither decided nor found unclear."""
-        return self.items - self.gold - self.stages[ItemState.Stage.UNCLEAR]
-
-    @property
     def for_experts(self) -> int:
         """Waiting items that an expert decides."""
         return self.conflicts + self.disputes
@@ -145,7 +140,8 @@ def progress_of(project_ids: Iterable[int]) -> defaultdict[int, Progress]:
     )
     found = defaultdict(Progress)
     for row in rows:
-        project_id, stages = row.pop("project_id"), {s: row.pop(f"at_{s}") for s in STAGES}
+        project_id = row.pop("project_id")
+        stages: dict[str, int] = {stage: row.pop(f"at_{stage}") for stage in STAGES}
         found[project_id] = Progress(stages=stages, **row)
     return found
 

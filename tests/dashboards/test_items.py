@@ -107,7 +107,7 @@ def test_points_of_a_scale_are_shown_by_name(client: Client) -> None:
 
     html = detail(client, item)
 
-    assert (label.words, item.golds.get().words) == ("low", "low")
+    assert (label.value_words, item.golds.get().value_words) == ("low", "low")
     assert html.count(">low<") == 2
 
 

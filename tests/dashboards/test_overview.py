@@ -185,11 +185,11 @@ def test_only_managers_read_who_labelled_how_much(client: Client) -> None:
     queued_items(project, 2)
     answer(claim(project, busy), busy, "good")
 
-    for role, told in ((Role.REVIEWER, False), (Role.MANAGER, True)):
+    for role, names_shown in ((Role.REVIEWER, False), (Role.MANAGER, True)):
         client.force_login(member(project, role))
         html = page(client, project)
         assert "Labels by people" in html
-        assert (busy.username in html) is told
+        assert (busy.username in html) is names_shown
 
 
 def test_agreement_is_read_from_the_stored_report_and_never_computed(client: Client) -> None:

@@ -61,9 +61,9 @@ class TestLists:
         assert list(search_items(project, read_query({"stage": "unclear"}), manager)) == [item.pk]
         assert list(search_items(project, read_query({"stage": "conflict"}), manager)) == []
         (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).rows
-        assert row.stage == "Unclear"
+        assert row.stage == "Unsure"
         html = page(manager, project, "items/?stage=unclear")
-        assert '<option value="unclear" selected>Unclear</option>' in html
+        assert '<option value="unclear" selected>Unsure</option>' in html
 
     def test_to_whoever_has_yet_to_answer_it_blind_it_stands_as_new(self) -> None:
         project = new_project(overlap=2, blind_share=1.0)

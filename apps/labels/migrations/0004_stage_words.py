@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="itemstate",
             name="stage",
-            field=models.CharField(choices=[("new", "Not labelled"), ("suggested", "Pre-annotated"), ("in_review", "Labelled by people"), ("conflict", "Reviewers disagree"), ("decided", "Gold"), ("unclear", "Unclear")], default="new", max_length=10),
+            field=models.CharField(choices=[("new", "Not labelled"), ("suggested", "Pre-annotated"), ("in_review", "Labelled by people"), ("conflict", "Reviewers disagree"), ("decided", "Gold"), ("unclear", "Unsure")], default="new", max_length=10),
         ),
     ]
