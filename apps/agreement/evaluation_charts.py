@@ -46,7 +46,7 @@ class ScoreCard:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationCharts:
-    """Everything drawn of a report: ``f1`` of all labels, and a card for each or the matrix of all."""
+    """Everything drawn of a report: ``f1`` of all labels, and a card for each or their matrix."""
 
     f1: Chart | None
     cards: Sequence[ScoreCard]
