@@ -37,16 +37,16 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCard:
-    """One label: its bars, and its two-by-two matrix where a value is a set."""
+    """One label of sets: its bars, and its two-by-two matrix."""
 
     score: LabelScore
     bars: Chart | None
-    rows: Sequence[MatrixRow] = ()
+    rows: Sequence[MatrixRow]
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationCharts:
-    """Everything drawn of a report: ``f1`` of all labels, a card for each, and the matrix."""
+    """Everything drawn of a report: ``f1`` of all labels, and a card for each or their matrix."""
 
     f1: Chart | None
     cards: Sequence[ScoreCard]
@@ -63,12 +63,12 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
         return f"{items_url}?{urlencode({**(source.query if source else {}), **cell})}"
 
     cards = []
-    for score in found.labels:
+    for score in found.labels if several else ():
         title = f"{score.label}: precision, recall and F1"
         figures = {"Precision": score.precision, "Recall": score.recall, "F1": score.f1}
         measured = [Measured(name, kind, {"": figure}) for name, figure in figures.items()]
         bars = interval_bars(measured, of=title, low=0.0, key=f"scores-{score.label}")
-        cards.append(ScoreCard(score, bars, _two_by_two(score, address) if several else ()))
+        cards.append(ScoreCard(score, bars, _two_by_two(score, address)))
     matrix = _matrix(
         found.matrix or {}, lambda predicted, gold: address(predicted=predicted, gold=gold)
     )

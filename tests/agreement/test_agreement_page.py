@@ -59,8 +59,8 @@ def test_the_lower_end_of_the_interval_decides_how_far_to_trust(
 
 def test_disputed_items_stand_with_the_competing_labels() -> None:
     made = ProjectFactory.create(definition=MOODS, overlap=20)
-    said = {"crowd:a": [G, B], "crowd:b": [G, B], "expert:e": [B, B]}
-    (disputed, _), _ = ledger(made, said)
+    labels = {"crowd:a": [G, B], "crowd:b": [G, B], "expert:e": [B, B]}
+    (disputed, _), _ = ledger(made, labels)
 
     html = page(made).content.decode()
     (shown,) = re.findall(r"<li>\s*<a href=\"[^\"]*/items/(\d+)/\".*?</li>", html, re.DOTALL)

@@ -1,4 +1,4 @@
-"""Safe automation where authors have said what they meant: that is the truth of their items."""
+"""Auto-accept where authors have said what they meant: that is the truth of their items."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Safe automation where people's labels came with the items: nothing of it is a dead end."""
+"""Auto-accept where people's labels came with the items: nothing of it is a dead end."""
 
 from datetime import UTC, datetime
 

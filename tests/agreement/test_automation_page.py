@@ -1,4 +1,4 @@
-"""Safe automation by page and over REST: who may, what it shows, what is refused."""
+"""Auto-accept by page and over REST: who may, what it shows, what is refused."""
 
 import re
 from typing import Any

@@ -64,6 +64,16 @@ def test_the_verdict_is_first_and_of_sets_the_exact_match(aspects: Project, clie
     assert "the most common mistake is Food: predicted yes, gold no" in words
 
 
+def test_the_verdict_on_texts_names_no_label(client: Client) -> None:
+    texts = ProjectFactory.create(definition={"task": "text", "question": ""})
+    compared_project(texts, [("red", "red"), ("red", "blue")])
+
+    words = " ".join(re.sub(r"<[^>]*>", " ", page(viewer_of(texts, client), texts)).split())
+
+    assert "50 % of the predictions match gold" in words
+    assert "most common mistake" not in words
+
+
 def test_authors_are_no_choice(aspects: Project, client: Client) -> None:
     compared_project(aspects, [(["Food"], ["Food"])])
     ledger(aspects, {"crowd:ann": [["Food"]], "author:writer": [["Food"]]})

@@ -397,4 +397,5 @@ ACCOUNT_PAGES = {
 }
 
 # Asked for something of another project, these answer as for something that is nowhere, not by 404.
-SILENT = {"api_lease", "review_debate"}
+# Every project has the same tabs of details.
+SILENT = {"agreement_detail", "api_lease", "review_debate"}

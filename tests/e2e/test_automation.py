@@ -1,4 +1,4 @@
-"""Safe automation in a browser: the numbers follow the fields, and a sample can be completed."""
+"""Auto-accept in a browser: the numbers follow the fields, and a sample can be completed."""
 
 import json
 import re
