@@ -45,7 +45,9 @@ def notify_end(
         subject: id of the run, import or saved export.
         began_at: when it was started or last resumed: each start has one end.
     """
-    user = User.objects.filter(pk=user_id or 0, is_active=True).first()
+    if user_id is None:
+        return
+    user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None:
         return
     row, created = Notification.objects.get_or_create(
