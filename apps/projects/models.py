@@ -87,7 +87,9 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         managing = Membership.objects.filter(
             project=OuterRef("project"), user=OuterRef("created_by"), role=Role.MANAGER
         )
-        return self.select_related("created_by").annotate(creator_manages=Exists(managing))
+        return self.select_related("created_by").annotate(
+            creator_manages=Exists(managing)  # type: ignore[no-redef]  # declared for ``state``
+        )
 
 
 class ImportBatchQuerySet(models.QuerySet["ImportBatch"]):

@@ -45,6 +45,8 @@ def notify_end(
         subject: id of the run, import or saved export.
         began_at: when it was started or last resumed: each start has one end.
     """
+    if user_id is None:
+        return
     user = User.objects.filter(pk=user_id, is_active=True).first()
     if user is None:
         return

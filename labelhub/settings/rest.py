@@ -27,6 +27,7 @@ SPECTACULAR_SETTINGS = {
         "RunStatus": "apps.debates.models.Run.Status",
         "DebateStatus": "apps.debates.models.Debate.Status",
         "ImportStatus": "apps.projects.models.ImportBatch.Status",
+        "InvitationState": "apps.projects.models.Invitation.State",
         "RoleEnum": "apps.accounts.roles.Role",
         "MessageStatus": "apps.authors.models.Message.Status",
         "MessageRole": "apps.authors.models.Message.Role",

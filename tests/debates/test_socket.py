@@ -86,6 +86,12 @@ async def test_strangers_and_people_not_signed_in_are_turned_away(run: Run, stra
     assert await closing_code(socket(run.pk, AnonymousUser())) == 4403
 
 
+async def test_a_first_password_opens_no_socket(run: Run, viewer: Any) -> None:
+    viewer.must_change_password = True
+    await sync_to_async(viewer.save)()
+    assert await closing_code(socket(run.pk, viewer)) == 4404
+
+
 async def listening(run: Run, user: Any) -> ApplicationCommunicator:
     """A socket of ``user`` that has heard how the run stands."""
     talk = socket(run.pk, user)

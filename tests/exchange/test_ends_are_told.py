@@ -7,7 +7,7 @@ import pytest
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common.models import Job
-from apps.exchange.saved import services
+from apps.exchange.saved import files
 from apps.exchange.saved.services import save_export
 from apps.exchange.services import imports, queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch, Project
@@ -95,7 +95,7 @@ def test_a_saved_export_is_told_of(
     def fail(*_: Any, **__: Any) -> None:
         raise OSError
 
-    monkeypatch.setattr(services.files, "write_file", fail)
+    monkeypatch.setattr(files, "write_file", fail)
     broken = save_export(project=project, actor=boss, format_name="csv")
     run_export(broken)
     assert told(boss)[1:] == [("export", "failed", broken.file_name)]

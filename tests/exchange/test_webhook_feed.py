@@ -1,5 +1,6 @@
 """From the ledger to deliveries: everything once, nothing before its time, nothing of others."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from apps.debates.models import Run
 from apps.exchange.models import Delivery, SavedExport, Webhook
 from apps.exchange.webhooks import delivery_queue, event_feed, services
 from apps.exchange.webhooks.event_feed import highest_ids, queue_events
+from apps.exchange.webhooks.payloads import body_of
 from apps.exchange.webhooks.services import switch_off
 from apps.labels.models import Label
 from apps.labels.services import record_label, withdraw_label
@@ -77,6 +79,28 @@ def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
     assert {delivery.run_id for delivery in found} == {None, run.pk}
     assert {delivery.batch_id for delivery in found} == {None, batch.pk}
     assert {delivery.export_id for delivery in found} == {None, export.pk}
+
+
+def test_messages_about_files_say_how_they_ended_and_where_they_are() -> None:
+    project = ProjectFactory.create(slug="hotels")
+    webhook = webhook_of(project, events=["import.finished", "export.finished"])
+    batch, export = work_of(project)
+    about = {
+        delivery.event: json.loads(body_of(webhook, delivery))["data"]
+        for delivery in derived(webhook)
+    }
+    assert about["import.finished"]["import"]["status"] == "failed"
+    assert about["import.finished"]["import"]["file"] == batch.file_name
+    assert about["export.finished"]["export"]["uid"] == str(export.uid)
+    origin = "https://labels.example.org"
+    assert about["import.finished"]["links"] == {
+        "page": f"{origin}/p/hotels/import/{batch.pk}/",
+        "api": f"{origin}/api/v1/projects/hotels/imports/{batch.pk}/",
+    }
+    assert about["export.finished"]["links"] == {
+        "page": f"{origin}/p/hotels/export/saved/",
+        "api": f"{origin}/api/v1/projects/hotels/exports/{export.pk}/",
+    }
 
 
 def test_batches_are_bounded_and_a_long_line_takes_up_nothing_new(

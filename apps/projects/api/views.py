@@ -191,16 +191,15 @@ class InvitationViewSet(ProjectViewSet):
         an account can join if you may create accounts.
         """
         sent = self.read_body(NewInvitationSerializer)
-        by = {"project": self.project, "actor": request.user}
-        link = None
+        project, actor, link = self.project, request.user, None
         if "email" in sent:
             if sent.pop("uses") != 1:
                 raise InvalidInput.at("uses", "An invitation by e-mail is for one person.")
-            made = invite_by_mail(request=request, **by, **sent)
+            made = invite_by_mail(request=request, project=project, actor=actor, **sent)
         else:
-            made, path = create_invitation(**by, **sent)
+            made, path = create_invitation(project=project, actor=actor, **sent)
             link = request.build_absolute_uri(path)
-        shown: Any = get_invitation(self.project, made.pk)
+        shown: Any = get_invitation(project, made.pk)
         shown.link = link
         return Response(MadeInvitationSerializer(shown).data, status=status.HTTP_201_CREATED)
 

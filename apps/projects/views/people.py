@@ -81,6 +81,7 @@ def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
     """Change a member's role or kind; for htmx the answer is their row and a toast with *Undo*."""
     project = get_project(request.user, slug, Right.MANAGE)
     member = get_member(project, user_id)
+    in_place = bool(request.headers.get("HX-Request"))
     before = {"role": member.role, "kind": member.kind}
     form = PlaceForm(request.POST)
     if not form.is_valid():
@@ -90,10 +91,10 @@ def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
             project=project, user=member.user, actor=request.user, **form.cleaned_data
         )
     except InvalidInput as error:
-        if not request.htmx:
+        if not in_place:
             raise
         return _row(request, project, get_member(project, user_id), error=error.message)
-    if request.htmx and request.user != member.user:
+    if in_place and request.user != member.user:
         return _row(request, project, changed, before=before)
     messages.success(request, f"{member.user.display_name} is now {changed.get_role_display()}.")
     return _next_page(request.user, project)
