@@ -45,10 +45,21 @@ class ModelRowForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only i
         help_texts = {"name": "", "price_in": "", "price_out": ""}
         widgets = {"name": forms.TextInput(attrs={"list": "offered-models", "autocomplete": "off"})}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            # On a phone the labels of the first row are out of sight.
+            field.widget.attrs["placeholder"] = field.label
 
+
+STORED = "Stored encrypted and never shown again."
+KEY_HELP = {
+    Provider.KeyState.STORED: "A key is stored. Leave this empty to keep it.",
+    Provider.KeyState.REMOVED: "The key was removed. A new one is stored encrypted.",
+}
 PASTE = "Paste the key: this provider answers nobody without one."
 #: Rows for new models; more can be added after the first ones are saved.
-ModelRows = forms.formset_factory(ModelRowForm, extra=3)
+ModelRows = forms.formset_factory(ModelRowForm, extra=2)
 
 
 class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
@@ -72,7 +83,6 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         max_length=LONGEST_KEY,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
         error_messages={"required": PASTE},
-        help_text="Stored encrypted and never shown again.",
     )
 
     class Meta:
@@ -123,6 +133,9 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         self.initial["headers"] = masked(self._kept_headers)
         #: Not ``preset``, which templates would take for the field.
         self.chosen = preset or preset_of(self.instance)
+        self.fields["key"].help_text = KEY_HELP.get(self.instance.key_state, "") or (
+            STORED if self.chosen.key == "required" else f"{STORED} Empty: your server needs none."
+        )
         if self.instance.pk is None:
             named = "" if self.chosen.name == OTHER else self.chosen.title
             self.initial |= {"preset": self.chosen.name, "name": named}

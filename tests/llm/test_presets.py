@@ -10,7 +10,7 @@ from apps.llm.models import ModelSpec, Provider
 from apps.llm.presets import Preset, preset_of, presets
 
 GUIDE = (Path(__file__).parents[2] / "docs/models.md").read_text(encoding="utf-8")
-RECIPES = dict(re.findall(r"^### (.+)\n\n(.+?)(?=^#|\Z)", GUIDE, re.MULTILINE | re.DOTALL))
+RECIPES = dict(re.findall(r"^### ([^\n]+)\n\n(.+?)(?=^#|\Z)", GUIDE, re.MULTILINE | re.DOTALL))
 
 
 def test_the_guide_has_a_recipe_for_each_kind_in_their_order() -> None:
