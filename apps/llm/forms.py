@@ -138,11 +138,12 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         )
         if self.instance.pk is None:
             named = "" if self.chosen.name == OTHER else self.chosen.title
-            self.initial |= {"preset": self.chosen.name, "name": named}
-            self.initial |= {
-                "base_url": self.chosen.base_url,
-                "api_version": self.chosen.api_version,
-            }
+            self.initial.update(
+                preset=self.chosen.name,
+                name=named,
+                base_url=self.chosen.base_url,
+                api_version=self.chosen.api_version,
+            )
         else:
             self.initial["preset"] = self.chosen.name
         if self.instance.project_id is not None:
