@@ -45,9 +45,21 @@ class ModelRowForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only i
         help_texts = {"name": "", "price_in": "", "price_out": ""}
         widgets = {"name": forms.TextInput(attrs={"list": "offered-models", "autocomplete": "off"})}
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            # On a phone the labels of the first row are out of sight.
+            field.widget.attrs["placeholder"] = field.label
 
+
+STORED = "Stored encrypted and never shown again."
+KEY_HELP = {
+    Provider.KeyState.STORED: "A key is stored. Leave this empty to keep it.",
+    Provider.KeyState.REMOVED: "The key was removed. A new one is stored encrypted.",
+}
+PASTE = "Paste the key: this provider answers nobody without one."
 #: Rows for new models; more can be added after the first ones are saved.
-ModelRows = forms.formset_factory(ModelRowForm, extra=3)
+ModelRows = forms.formset_factory(ModelRowForm, extra=2)
 
 
 class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
@@ -70,7 +82,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         required=False,
         max_length=LONGEST_KEY,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-        help_text="Stored encrypted and never shown again.",
+        error_messages={"required": PASTE},
     )
 
     class Meta:
@@ -119,23 +131,29 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         super().__init__(*args, **kwargs)
         self._kept_headers, self._kept_url = dict(self.instance.headers), self.instance.base_url
         self.initial["headers"] = masked(self._kept_headers)
-        self.preset = preset or preset_of(self.instance)
+        #: Not ``preset``, which templates would take for the field.
+        self.chosen = preset or preset_of(self.instance)
+        self.fields["key"].help_text = KEY_HELP.get(self.instance.key_state, "") or (
+            STORED if self.chosen.key == "required" else f"{STORED} Empty: your server needs none."
+        )
         if self.instance.pk is None:
-            named = "" if self.preset.name == OTHER else self.preset.title
-            self.initial |= {"preset": self.preset.name, "name": named}
-            self.initial |= {
-                "base_url": self.preset.base_url,
-                "api_version": self.preset.api_version,
-            }
+            named = "" if self.chosen.name == OTHER else self.chosen.title
+            self.initial.update(
+                preset=self.chosen.name,
+                name=named,
+                base_url=self.chosen.base_url,
+                api_version=self.chosen.api_version,
+            )
         else:
-            self.initial["preset"] = self.preset.name
+            self.initial["preset"] = self.chosen.name
         if self.instance.project_id is not None:
             self.fields["api_key_env"].disabled = True
+            self.fields["key"].required = self.chosen.key == "required" and not self.instance.pk
 
     def basic(self) -> list[forms.BoundField]:
         """Without what the kind does not need."""
-        unused = {"key"} if self.preset.key == "none" else set()
-        unused |= set() if self.preset.api_version else {"api_version"}
+        unused = {"key"} if self.chosen.key == "none" else set()
+        unused |= set() if self.chosen.api_version else {"api_version"}
         return [field for field in super().basic() if field.name not in unused]
 
     def more(self) -> list[forms.BoundField]:
@@ -155,9 +173,9 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
 
     def clean_preset(self) -> str:
         """The kind may be left out, and decides the protocol."""
-        chosen = presets()[self.cleaned_data["preset"] or self.preset.name]
+        chosen = presets()[self.cleaned_data["preset"] or self.chosen.name]
         self.instance.preset, self.instance.kind = chosen.name, chosen.kind
-        self.preset = chosen
+        self.chosen = chosen
         return chosen.name
 
     def clean(self) -> dict[str, Any]:
@@ -165,8 +183,8 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         cleaned = super().clean() or {}
         has_key = cleaned.get("key") or cleaned.get("api_key_env") or self.instance.pk
         wrong = self.errors.keys() & {"key", "api_key_env"}
-        if self.preset.key == "required" and not has_key and not wrong:
-            self.add_error("key", "Paste the key: this provider answers nobody without one.")
+        if self.chosen.key == "required" and not has_key and not wrong:
+            self.add_error("key", PASTE)
         return cleaned
 
     def clean_name(self) -> str:

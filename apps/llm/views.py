@@ -229,7 +229,7 @@ def _provider_page(place: Place, provider: Provider, form: ProviderForm) -> Http
     if "test" in request.POST:
         if valid:
             context["check"] = _test_form(form, models)
-        if request.htmx:
+        if "HX-Request" in request.headers:
             return place.render("llm/provider_form.html#result", context)
     elif valid:
         try:

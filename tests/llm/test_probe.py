@@ -50,10 +50,10 @@ def test_an_endpoint_without_a_list_of_models_is_asked_a_tiny_question(
 def test_the_question_shows_structured_output_and_log_probabilities(
     model_server: FakeServer,
 ) -> None:
-    said = completion("any", '{"label": "yes"}')
+    answer = completion("any", '{"label": "yes"}')
     likely = {"token": "yes", "logprob": -0.1, "top_logprobs": []}
-    said["choices"][0]["logprobs"] = {"content": [likely]}
-    model_server.answer_with(lambda _: (200, said))
+    answer["choices"][0]["logprobs"] = {"content": [likely]}
+    model_server.answer_with(lambda _: (200, answer))
     model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
     found = check_provider(model.provider)
     assert (found.structured, found.logprobs) == ("a JSON schema", True)

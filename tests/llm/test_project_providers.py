@@ -232,7 +232,7 @@ def start(project: Project, model: ModelSpec) -> Run:
     ("remove", "code", "words"),
     [
         (services.remove_key, "wrong_key", "was removed. Enter a new one"),
-        (services.remove_provider, "model_unreachable", "was removed, so its models cannot"),
+        (services.remove_provider, "provider_unreachable", "was removed, so its models cannot"),
     ],
 )
 def test_a_run_whose_key_or_provider_is_removed_pauses_and_says_why(

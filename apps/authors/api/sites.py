@@ -264,7 +264,7 @@ class OneSiteViewSet(SiteViewSet):
 
         Changes all fields that are sent, or none. Read-only fields are ignored.
         """
-        changes = _changes(SiteChangeSerializer(data=request.data, partial=True), self.project)
+        changes = _changes(SiteChangeSerializer(data=request.data, partial=True), self.site.project)
         update_site(site=self.site, **changes)
         clear_known_sites()
         return Response(self.get_serializer(self.site).data)
