@@ -89,9 +89,7 @@ class RoutingForm(forms.Form):
         """The field of a threshold's bound."""
         return self[f"bound_{threshold.signal}"]
 
-    def groups(
-        self, raised: Mapping[str, int], *, seen: bool
-    ) -> Iterator[tuple[str, list[Flag]]]:
+    def groups(self, raised: Mapping[str, int], *, seen: bool) -> Iterator[tuple[str, list[Flag]]]:
         """The flags to choose from, with the number of debates that ``raised`` each: those that
         any debate has, or (not ``seen``) the others."""
         chosen = self["flags"].value() or []
