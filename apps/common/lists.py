@@ -73,7 +73,7 @@ def list_page(
     columns: Sequence[Column],
     *,
     caption: StrOrPromise,
-    size: int = 50,
+    size: int = 25,
     rows: Callable[[Sequence[Any]], Sequence[Any]] = list,
     filters: SearchFilter | None = None,
 ) -> ListPage:

@@ -21,7 +21,8 @@ MOST_SCREENS = 6
 COUNT_WORDS = """() => {
     const main = document.querySelector("main") ?? document.body;
     const count = (text) => text.split(/\\s+/).filter(Boolean).length;
-    const lists = [...main.querySelectorAll("select")].filter((list) => list.getClientRects().length);
+    const seen = (list) => list.getClientRects().length;
+    const lists = [...main.querySelectorAll("select")].filter(seen);
     const entries = lists.reduce((sum, list) => sum + count(list.innerText) - 1, 0);
     return count(main.innerText) - entries;
 }"""

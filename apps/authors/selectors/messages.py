@@ -91,7 +91,7 @@ def question_words(question: Question, author: Author, *, of: int) -> dict[str, 
     }
 
 
-SHOWN = 40
+SHOWN = 25
 #: Of so many messages, the newest, those that ended at one stage are looked for.
 SEARCHED = 20_000
 #: What the feed may be narrowed to, beside a stage's name.

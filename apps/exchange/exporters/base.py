@@ -53,8 +53,8 @@ class ExportFormat:
     suffix: str
     content_type: str
     purpose: str
-    group: str
     write: Callable[[Chunks, Source], Iterator[bytes]]
+    group: str = "Other tools"
     lossless: bool = True
 
 

@@ -415,7 +415,6 @@ FORMAT = ExportFormat(
     suffix=".zip",
     content_type="application/zip",
     purpose="Typed Parquet and a dataset card, ready for the Hub; people's names are left out.",
-    group="Other tools",
     write=write,
     lossless=False,
 )

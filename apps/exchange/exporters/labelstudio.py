@@ -276,6 +276,5 @@ FORMAT = ExportFormat(
     suffix=".json",
     content_type="application/json",
     purpose="Tasks with predictions and annotations, to be imported by Label Studio.",
-    group="Other tools",
     write=write,
 )

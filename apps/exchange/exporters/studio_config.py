@@ -74,7 +74,6 @@ FORMAT = ExportFormat(
     suffix=".xml",
     content_type="application/xml",
     purpose="The labeling configuration for the tasks above: paste it into the new project there.",
-    group="Other tools",
     write=write,
     lossless=False,
 )
