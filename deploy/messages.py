@@ -9,6 +9,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from django.utils.translation.template import templatize
@@ -46,6 +47,7 @@ def texts_of_template(source: str) -> Iterator[Entry]:
         yield Entry(**dict(zip(CALLS[name], texts, strict=False)))
 
 
+@cache
 def texts_in_use() -> dict[tuple[str, str], tuple[Entry, set[str]]]:
     """Each text with the files that use it."""
     found: dict[tuple[str, str], tuple[Entry, set[str]]] = {}
