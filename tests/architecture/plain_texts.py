@@ -21,6 +21,7 @@ _SKIPPED = re.compile(
 _TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 _LITERAL = re.compile(r"""(_\()?("[^"]*"|'[^']*')""")
 _SENTENCE = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[^\W\d_]{2,} [^\W\d_]")
+_TEXT_ARGUMENT = re.compile(r"""\b(?:text|title|label|note|caption|\w+_text)=("[^"]*"|'[^']*')""")
 _ENGLISH_FILTER = re.compile(r"\|\s*(pluralize|yesno:\"[a-z ]*\w{3})")
 _ELEMENT = re.compile(r"<[^<>]*>", re.DOTALL)
 _ATTRIBUTE = re.compile(
@@ -49,6 +50,9 @@ def _texts_of_tag(tag: str) -> Iterator[str]:
         return
     if found := _ENGLISH_FILTER.search(tag):
         yield found[0]
+    for argument in _TEXT_ARGUMENT.finditer(tag):
+        if not _SENTENCE.search(argument[1]) and _is_text(argument[1]):
+            yield argument[1]
     for literal in _LITERAL.finditer(re.sub(r"""\|(date|time):("[^"]*"|'[^']*')""", "", tag)):
         if not literal[1] and _SENTENCE.search(literal[2]) and _is_text(literal[2]):
             yield literal[2]

@@ -31,7 +31,7 @@ from apps.echo.services.configuration import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 USUAL_DAYS = 7
-_WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
+_WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 
 
 @login_required
