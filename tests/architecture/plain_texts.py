@@ -128,6 +128,8 @@ def _skipped_by(node: ast.AST) -> Iterator[ast.AST]:
 def _named_by(node: ast.AST, *, choices: bool) -> Iterator[ast.AST]:
     if isinstance(node, ast.keyword) and node.arg in _TEXT_ARGUMENTS and not choices:
         yield node.value
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Column" and not choices:
+        yield from node.args[:1]
     elif isinstance(node, ast.ClassDef) and any("Choices" in ast.unparse(b) for b in node.bases):
         for part in node.body:
             if isinstance(part, ast.Assign) and isinstance(part.value, ast.Tuple):

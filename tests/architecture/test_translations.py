@@ -135,6 +135,7 @@ def test_plain_texts_of_templates_are_found(source: str, texts: list[str]) -> No
         ('messages.success(request, f"{name} is saved.")', ["… is saved."]),
         ('messages.success(request, _("It is saved."))', []),
         ('CharField(label="Name", initial="Anna")', ["Name"]),
+        ('Column("Answers", numeric=True)', ["Answers"]),
         ('class Kind(models.TextChoices):\n    ONE = "one", "One"', ["One"]),
         ('raise NotFound("There is no such item.")', []),
         ('"""It is a module."""\nlogger.info("It is saved.")', []),
