@@ -74,7 +74,8 @@ PHYSICAL_YET = {"layout.css"}
 
 @all_cases("path", STYLES, ids=name)
 def test_style_sheets_work_from_right_to_left(path: Path) -> None:
-    found = [line for line in path.read_text().splitlines() if PHYSICAL.search(line)]
+    lines = path.read_text().replace(", ", ",").splitlines()
+    found = [line for line in lines if PHYSICAL.search(line)]
     assert not found or path.name in PHYSICAL_YET
 
 
