@@ -11,7 +11,7 @@ MANAGE := $(BIN)/python manage.py
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench bundle operations lock
+.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench bundle operations messages lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -84,11 +84,15 @@ bundle:  ## build the widget's files anew, with esbuild
 operations: install-dev  ## renew the Python client's table of the REST interface
 	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) spectacular --format openapi-json | $(BIN)/python deploy/operations.py
 
+messages: install  ## bring the translations up to date with the texts in code and templates
+	$(BIN)/python deploy/messages.py
+
 check: install-dev  ## lint, format, types, imports, templates, migrations, OpenAPI, the widget's files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djlint templates --lint --quiet
 	deploy/bundle-widget --check
+	$(BIN)/python deploy/messages.py --check
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) makemigrations --check --dry-run

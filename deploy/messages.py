@@ -8,7 +8,8 @@ sides (see .gitattributes), and this script makes one file of them. Needs no get
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from django.utils.translation.template import templatize
@@ -34,18 +35,25 @@ def texts_of_python(source: str) -> Iterator[Entry]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+            constants = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+            texts = [value for value in constants if isinstance(value, str)]
             if name in CALLS and len(texts) >= len(CALLS[name]):
-                yield Entry(**dict(zip(CALLS[name], texts, strict=False)))
+                yield entry_of(name, texts)
 
 
 def texts_of_template(source: str) -> Iterator[Entry]:
     """The texts in translation tags, and in ``_("…")`` of other tags."""
     for name, strings in _CALL.findall(templatize(source)):
-        texts = ast.literal_eval(f"[{strings}]")
-        yield Entry(**dict(zip(CALLS[name], texts, strict=False)))
+        yield entry_of(name, ast.literal_eval(f"[{strings}]"))
 
 
+def entry_of(call: str, texts: Sequence[str]) -> Entry:
+    """The entry of a call of gettext with these texts."""
+    named = dict(zip(CALLS[call], texts, strict=False))
+    return Entry(named["id"], named.get("plural", ""), named.get("context"))
+
+
+@cache
 def texts_in_use() -> dict[tuple[str, str], tuple[Entry, set[str]]]:
     """Each text with the files that use it."""
     found: dict[tuple[str, str], tuple[Entry, set[str]]] = {}

@@ -44,14 +44,14 @@ def read_entries(source: str) -> Iterator[Entry]:
     texts: dict[str, list[str]] = {}
     flags, keyword = "", ""
     for line in [*source.splitlines(), 'msgid ""']:
+        if "msgstr" in texts and line.startswith(("#", "msgctxt ", "msgid ")):
+            yield _entry(texts, flags)
+            texts, flags = {}, ""
         if line.startswith("#,"):
             flags += line[2:]
         if (found := _LINE.fullmatch(line.strip())) is None:
             continue
         started, text = found[1], ast.literal_eval(found[2])
-        if started in {"msgctxt", "msgid"} and "msgstr" in texts:
-            yield _entry(texts, flags)
-            texts, flags = {}, ""
         if started:
             keyword = started
             texts.setdefault(keyword, []).append(text)

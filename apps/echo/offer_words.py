@@ -7,7 +7,8 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from apps.authors.translations import translated
-from labelhub.core.echo.experiments.click_through import in_words
+from apps.common.figures import localise
+from labelhub.core.echo.experiments.click_through import percent_change
 from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.policies import Why
 
@@ -90,11 +91,18 @@ def finding(arm: str, control: str, look: Look | None) -> str:
     if ratio is None:
         return gettext("“%(arm)s” differs from “%(control)s”, which has no clicks.") % names
     words = gettext("“%(arm)s” has %(ratio)s as many clicks per message as “%(control)s”.") % (
-        names | {"ratio": in_words(ratio)}
+        names | {"ratio": _ratio_words(ratio)}
     )
     if look.may_stop:
         return f"{words} {gettext('The difference is significant, also with daily looks.')}"
     return f"{words} {gettext('The difference is not significant so far.')}"
+
+
+def _ratio_words(ratio: float) -> str:
+    return gettext("%(ratio)s times (%(change)s %%)") % {
+        "ratio": localise(f"{ratio:.2f}"),
+        "change": f"{percent_change(ratio):+.0f}",
+    }
 
 
 def helpful_words(language: str) -> dict[str, str]:

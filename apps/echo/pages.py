@@ -224,9 +224,9 @@ def plateau(tallies: list[Tally]) -> Plateau:
 
 
 _VIEWS = (
-    ("offers", "Offers", "site_offers"),
-    ("catalogue", "Catalogue", "site_catalogue"),
-    ("experiments", "Experiments", "offer_experiment_list"),
+    ("offers", _("Offers"), "site_offers"),
+    ("catalogue", _("Catalogue"), "site_catalogue"),
+    ("experiments", _("Experiments"), "offer_experiment_list"),
 )
 
 

@@ -100,8 +100,8 @@ ASGI_APPLICATION = "labelhub.asgi.application"
 WSGI_APPLICATION = "labelhub.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
-# With their own names; docs/developers.md says how to add one.
-LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español")]
+# docs/developers.md says how to add one.
+LANGUAGES = [("en", "English"), ("de", "German"), ("es", "Spanish")]
 LANGUAGE_COOKIE_NAME = "labelhub_language"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_SAMESITE = "Lax"

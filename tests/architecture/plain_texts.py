@@ -21,6 +21,7 @@ _SKIPPED = re.compile(
 _TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)
 _LITERAL = re.compile(r"""(_\()?("[^"]*"|'[^']*')""")
 _SENTENCE = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[^\W\d_]{2,} [^\W\d_]")
+_TEXT_ARGUMENT = re.compile(r"""\b(?:text|title|label|note|caption|\w+_text)=("[^"]*"|'[^']*')""")
 _ENGLISH_FILTER = re.compile(r"\|\s*(pluralize|yesno:\"[a-z ]*\w{3})")
 _ELEMENT = re.compile(r"<[^<>]*>", re.DOTALL)
 _ATTRIBUTE = re.compile(
@@ -49,6 +50,9 @@ def _texts_of_tag(tag: str) -> Iterator[str]:
         return
     if found := _ENGLISH_FILTER.search(tag):
         yield found[0]
+    for argument in _TEXT_ARGUMENT.finditer(tag):
+        if not _SENTENCE.search(argument[1]) and _is_text(argument[1]):
+            yield argument[1]
     for literal in _LITERAL.finditer(re.sub(r"""\|(date|time):("[^"]*"|'[^']*')""", "", tag)):
         if not literal[1] and _SENTENCE.search(literal[2]) and _is_text(literal[2]):
             yield literal[2]
@@ -75,23 +79,23 @@ _TEXT_ARGUMENTS = {
 _GETTEXT = re.compile(r"_|n?p?gettext(_lazy|_noop)?")
 
 
-def plain_texts_of_python(source: str, *, models: bool = False) -> Iterator[tuple[int, str]]:
-    """Line and text: sentences, and words that are named as labels, titles and the like; of models
-    only the labels of choices.
+def plain_texts_of_python(source: str, only: str = "") -> Iterator[tuple[int, str]]:
+    """Line and text: sentences, words that are named as labels, titles and the like, and labels of
+    choices. ``only``: no sentences ("labels"), or nothing but choices ("choices").
 
     Errors stay English, as REST shows them too; so do docstrings and what is logged.
     """
-    yield from ((node.lineno, text) for node, text in plain_nodes(source, models=models))
+    yield from ((node.lineno, text) for node, text in plain_nodes(source, only))
 
 
-def plain_nodes(source: str, *, models: bool = False) -> Iterator[tuple[ast.expr, str]]:
+def plain_nodes(source: str, only: str = "") -> Iterator[tuple[ast.expr, str]]:
     """The nodes of these texts."""
     tree = ast.parse(source)
     skipped: set[ast.AST] = set()
     named: set[ast.AST] = set()
     for node in ast.walk(tree):
         skipped.update(_skipped_by(node))
-        named.update(_named_by(node, models=models))
+        named.update(_named_by(node, choices=only == "choices"))
     for node in ast.walk(tree):
         if node in skipped or not isinstance(node, ast.Constant | ast.JoinedStr):
             continue
@@ -100,7 +104,7 @@ def plain_nodes(source: str, *, models: bool = False) -> Iterator[tuple[ast.expr
             skipped.update(node.values)
         text = _text_of(node)
         sentence = re.match(r"[A-Z…][^_\n]* [^_\n]*$", text) and not re.match(r"[A-Z]{2,}", text)
-        if _is_text(text) and (node in named or (sentence and not models)):
+        if _is_text(text) and (node in named or (sentence and not only)):
             yield node, text
 
 
@@ -121,9 +125,11 @@ def _skipped_by(node: ast.AST) -> Iterator[ast.AST]:
         yield from ast.walk(node) if {"en", "de"} <= keys else ()
 
 
-def _named_by(node: ast.AST, *, models: bool) -> Iterator[ast.AST]:
-    if isinstance(node, ast.keyword) and node.arg in _TEXT_ARGUMENTS and not models:
+def _named_by(node: ast.AST, *, choices: bool) -> Iterator[ast.AST]:
+    if isinstance(node, ast.keyword) and node.arg in _TEXT_ARGUMENTS and not choices:
         yield node.value
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Column" and not choices:
+        yield from node.args[:1]
     elif isinstance(node, ast.ClassDef) and any("Choices" in ast.unparse(b) for b in node.bases):
         for part in node.body:
             if isinstance(part, ast.Assign) and isinstance(part.value, ast.Tuple):

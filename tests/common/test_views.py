@@ -133,7 +133,7 @@ def test_an_unknown_theme_is_refused(client: Client) -> None:
 def test_the_first_byte_of_a_page_knows_the_theme(client: Client, cookie: str, shown: str) -> None:
     client.cookies["labelhub_theme"] = cookie
     html = client.get("/accounts/login/").content.decode()
-    assert f'<html lang="en" data-theme="{shown}">' in html
+    assert f'<html lang="en" dir="ltr" data-theme="{shown}">' in html
 
 
 @pytest.mark.django_db

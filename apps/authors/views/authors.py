@@ -33,11 +33,11 @@ from apps.authors.services.trust import set_ruling
 from apps.common.lists import Column, list_page
 
 AUTHOR_COLUMNS = (
-    Column("Author"),
-    Column("Trust"),
+    Column(_("Author")),
+    Column(_("Trust")),
     Column(_("Answers count")),
-    Column("Messages", numeric=True),
-    Column("Answers", numeric=True),
+    Column(_("Messages"), numeric=True),
+    Column(_("Answers"), numeric=True),
     Column(_("Last seen")),
 )
 

@@ -35,7 +35,7 @@ from labelhub.core.interview.funnel import alerts, rates
 USUAL_DAYS = 7
 #: Features that the page lists.
 MOST_ROWS = 40
-_WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
+_WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 
 
 @dataclass(frozen=True, slots=True)

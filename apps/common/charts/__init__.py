@@ -10,16 +10,18 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_noop
+
 from apps.common.charts.text import clean
 
 #: Annotator kinds in their fixed order, and their names.
 KIND_WORDS = {
     "llm": "LLM",
-    "crowd": "Crowd",
-    "expert": "Expert",
-    "author": "Author",
-    "model": "Model",
-    "gold": "Gold",
+    "crowd": gettext_noop("Crowd"),
+    "expert": gettext_noop("Expert"),
+    "author": gettext_noop("Author"),
+    "model": gettext_noop("Model"),
+    "gold": gettext_noop("Gold"),
 }
 #: The name of the built-in annotator that matches words: it is not called an LLM anywhere.
 TEXT_MATCHER = "Text matcher (demo)"

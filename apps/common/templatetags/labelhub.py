@@ -7,7 +7,7 @@ from django import template
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language_bidi
+from django.utils.translation import get_language_bidi, gettext
 
 from apps.common import figures, highlight
 from apps.common.charts import KIND_WORDS, Chart
@@ -66,7 +66,7 @@ def kind_icon(kind: str) -> SafeString:
 @register.filter
 def kind_word(kind: str) -> str:
     """The name of an annotator kind."""
-    return KIND_WORDS.get(str(kind), str(kind))
+    return gettext(KIND_WORDS.get(str(kind), str(kind)))
 
 
 @register.inclusion_tag("components/figure_drawn.html", name="figure")

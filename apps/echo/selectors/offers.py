@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Model, Q, QuerySet
+from django.utils.translation import ngettext
 
 from apps.authors.models import Author, Message, Site
 from apps.echo.models import CatalogueItem, Decision, Echo, Experiment, OfferEvent, Selection
@@ -43,7 +44,9 @@ class OfferRow:
     @property
     def clicked(self) -> str:
         """The number of clicks in words."""
-        return "Clicked" if self.clicks == 1 else f"Clicked {self.clicks:,} times"
+        return ngettext("Clicked", "Clicked %(clicks)s times", self.clicks) % {
+            "clicks": self.clicks
+        }
 
 
 def last_offers(echo: Echo) -> list[OfferRow]:

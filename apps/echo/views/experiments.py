@@ -40,11 +40,11 @@ from labelhub.core.errors import InvalidInput, LabelhubError
 
 PAGE_SIZE = 25
 EXPERIMENT_COLUMNS = (
-    Column("Name"),
-    Column("State"),
-    Column("Started"),
+    Column(_("Name")),
+    Column(_("State")),
+    Column(_("Started")),
     Column(_("Planned days"), numeric=True),
-    Column("Messages", numeric=True),
+    Column(_("Messages"), numeric=True),
 )
 
 

@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -31,7 +32,7 @@ from apps.echo.services.configuration import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
 USUAL_DAYS = 7
-_WINDOW_WORDS = {7: "7 days", 28: "4 weeks", 91: "13 weeks"}
+_WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 
 
 @login_required
@@ -115,7 +116,7 @@ def _counts(echo: Echo, days: int) -> dict[str, Any]:
     nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
     return {
         "days": days,
-        "period": f"last {_WINDOW_WORDS[days]}",
+        "period": gettext("last %(period)s") % {"period": _WINDOW_WORDS[days]},
         "funnel": funnel,
         "steps": offer_steps(funnel),
         "nothing": [(why_words(why), count) for why, count in nothing],
