@@ -236,7 +236,9 @@ def _render(
         "source": source,
         "sample_rows": head.rows[:SAMPLE_ROWS] if head else (),
         "sample": json.dumps(source.sample) if source.sample else "",
-        "started": bool(source.upload or source.starter) or form.is_bound or "start" in request.GET,
+        "started": bool(source.upload or source.starter)
+        or form.is_bound
+        or not {"start", "task"}.isdisjoint(request.GET),
         "starters": starters().values(),
         "formats": FORMATS.values(),
         "upload": UploadForm(),
