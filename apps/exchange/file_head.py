@@ -86,14 +86,16 @@ def read_head(
             chosen |= _guess_by_content([raw.data for raw in first if not raw.error], chosen)
         if by_content and len(questions) > 1:
             chosen["answer"] = questions[0]
-    column_map, items, scanned, ended = ColumnMap(chosen), [], 0, True
+    column_map, ended = ColumnMap(chosen), True
+    items: list[ItemRow] = []
+    scanned = size = 0
     shown = [_shown_cells(raw, schema, chosen) for raw in first]
     for raw in chain(first, rows):
         row = read_row(raw, column_map, schema)
-        scanned += 1
+        scanned, size = scanned + 1, size + raw.size
         if isinstance(row, ItemRow) and len(items) < len(first):
             items.append(row)
-        if scanned >= HEAD_ROWS or raw.position > HEAD_BYTES:
+        if scanned >= HEAD_ROWS or max(raw.position, size) > HEAD_BYTES:
             ended = next(rows, None) is None
             break
     names = tuple(dict.fromkeys(name for _, cells, _ in shown for name in cells))

@@ -1,6 +1,6 @@
 """Forms of imports: the file, its columns, and its values that are no labels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -89,11 +89,14 @@ class UnknownLabelsForm(forms.Form):
     ADD, LEAVE_OUT, SAME = "add", "ignore", "as:"
 
     def __init__(
-        self, unknown: Sequence[tuple[str, int]], schema: Schema, *args: Any, **kwargs: Any
+        self,
+        unknown: Sequence[tuple[str, int]],
+        schema: Schema,
+        data: Mapping[str, Any] | None = None,
     ) -> None:
         """``unknown``: (value, count). Sent choices are for the values that were on the page, even
         if the labels were changed meanwhile."""
-        super().__init__(*args, prefix="unknown", **kwargs)
+        super().__init__(data, prefix="unknown")
         self._unknown = list(unknown[:MAX_CHOICES])
         if self.is_bound:
             counts = dict(unknown)

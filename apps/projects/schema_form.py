@@ -18,7 +18,6 @@ from labelhub.core.schema import (
     SchemaError,
     parse_schema,
 )
-from labelhub.core.schema.tasks.ordinal import whole
 
 EMPTY_ROWS = 2
 DETAILS = ("include", "exclude", "examples_for", "examples_against")
@@ -165,7 +164,7 @@ def _as_row(label: LabelDef) -> dict[str, Any]:
     """The initial values of a row; an example takes one line, however it was written."""
     return {
         "name": label.name,
-        "point": None if label.point is None else whole(label.point),
+        "point": None if label.point is None else f"{label.point:g}",
         "color": label.color,
         "description": label.description,
         "include": label.include,

@@ -77,6 +77,7 @@ VIEWS = (
     View("account_logout", "manager", "/accounts/logout/"),
     View("home", "manager", "/"),
     View("project_create", "manager", "/projects/new/"),
+    View("project_create", "manager", "/projects/new/?template=toxicity", "template"),
     View("project_from_config", "manager", "/projects/new/from/"),
     View("search", "manager", "/find/?q=room"),
     View("project_overview", "manager", IN_DEMO + "/"),

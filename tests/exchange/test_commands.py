@@ -43,7 +43,7 @@ def test_import_items_prints_the_counts(tmp_path: Path, capsys: pytest.CaptureFi
         (b"a^b\n1^2\n", "x.csv", "The only row could not be used"),
         (b"a^b\n1^2\n3^4\n", "x.csv", "None of 2 rows could be used"),
         (b"x", "x.doc", "unknown type"),
-        (b'{"text": "a", "gold": "ugly"}', "x.jsonl", "'ugly' (1)"),
+        (b'{"text": "a", "gold": "ugly"}', "x.jsonl", r"'ugly' \(1\)"),
     ],
 )
 def test_bad_input_ends_in_one_line(

@@ -308,3 +308,34 @@ def test_operators_words_stay_out_of_names(maker: Client) -> None:
     page = drop(maker, REVIEWS, "../../etc/pass<b>wd.csv")
     assert page.context["form"]["name"].value() == "Pass b wd"
     assert User.objects.count() == 1
+
+
+def test_rows_that_unpack_to_much_end_the_head_early(
+    maker: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("apps.exchange.file_head.HEAD_BYTES", 10_000)
+    page = drop(maker, csv("text,label", *(f"{'long ' * 100}{n},x" for n in range(500))))
+    assert page.context["source"].head.scanned < 100
+
+
+def test_two_presses_at_once_make_one_project(
+    maker: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = filled(drop(maker, REVIEWS))
+    maker.post(URL, sent)
+    # The other press had looked for the short name before this one took it.
+    monkeypatch.setattr("apps.projects.forms.free_slug", lambda _: "another-name")
+    assert maker.post(URL, sent).status_code == 302
+    assert Project.objects.count() == 1
+
+
+def test_the_empty_home_page_takes_the_file(maker: Client) -> None:
+    assert 'action="/projects/new/"' in maker.get("/").content.decode()
+    maker.post(URL, filled(drop(maker, REVIEWS)))
+    assert 'type="file"' not in maker.get("/").content.decode()
+
+
+def test_a_link_may_choose_the_label_type(maker: Client) -> None:
+    page = maker.get(URL, {"task": "per_item"})
+    assert page.context["form"]["task"].value() == "per_item"
+    assert "There are no labels to enter" in page.content.decode()

@@ -9,10 +9,9 @@ from typing import Any
 from apps.exchange.file_head import FileHead
 from apps.exchange.readers.base import RowFault
 from apps.exchange.values import ImportSchema, LabelLeftOut, json_cell
-from labelhub.core.schema import TASKS, fold
+from labelhub.core.schema import TASKS, Schema, ValueNotOffered, fold
 from labelhub.core.schema.definition import number
 from labelhub.core.schema.parser import FORBIDDEN_IN_NAMES, MAX_NAME
-from labelhub.core.schema.tasks.multi import split_names
 
 #: More different values than this are no labels; nor are more than FEW, unless each recurs.
 MOST_LABELS, FEW = 100, 20
@@ -75,7 +74,7 @@ def propose_schema(head: FileHead, cells: Sequence[Any]) -> Proposal:
     read = [found for cell in cells if (found := _read_cell(cell)) is not None]
     several = any(isinstance(cell, list) for cell in read)
     wholes = Counter(name for cell in read for name in (cell if isinstance(cell, list) else [cell]))
-    parts = Counter(part for whole in wholes.elements() for part in split_names(whole, ()))
+    parts = Counter(part for whole in wholes.elements() for part in _parts(whole))
     if several or len(parts) < len(wholes):
         return _plain("multi", parts if len(parts) < len(wholes) else wholes, len(read))
     return _scale(wholes) or _plain("single", wholes, len(read))
@@ -91,6 +90,15 @@ def _read_cell(cell: Any) -> str | list[str] | None:
         return [name.strip() for name in cell if isinstance(name, str) and name.strip()]
     name = f"{cell:g}" if isinstance(cell, float) else str(cell).strip()
     return name or None
+
+
+def _parts(text: str) -> list[str]:
+    """The names in a cell, if it is a list of several labels."""
+    task = TASKS["multi"]
+    try:
+        return list(task.from_cell(Schema(task), text))
+    except ValueNotOffered:  # only separators
+        return []
 
 
 def _plain(task: str, counts: Counter[str], cells: int) -> Proposal:

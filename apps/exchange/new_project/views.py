@@ -2,12 +2,13 @@
 
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse, QueryDict
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -73,7 +74,8 @@ def project_create(request: SignedInRequest) -> HttpResponse:
     if request.FILES:
         return _receive(request)
     data = request.POST if request.method == "POST" else None
-    sent = data if data is not None else request.GET
+    given = data if data is not None else request.GET
+    sent = {name: str(value) for name, value in given.items()}
     try:
         source = _read_source(request, sent)
     except InvalidInput as error:
@@ -103,7 +105,7 @@ def _receive(request: SignedInRequest) -> HttpResponse:
             query = {"file": upload.token} | ({"template": template} if template else {})
             return redirect(f"{reverse('project_create')}?{urlencode(query)}")
     source = Source()
-    return _render(request, source, *_filled_forms(source, QueryDict()), status=422, upload=form)
+    return _render(request, source, *_filled_forms(source, {}), status=422, upload=form)
 
 
 def _check_file(upload: WaitingUpload) -> None:
@@ -119,7 +121,7 @@ def _check_file(upload: WaitingUpload) -> None:
         pass  # the page tries again, without another upload
 
 
-def _read_source(request: SignedInRequest, sent: QueryDict) -> Source:
+def _read_source(request: SignedInRequest, sent: Mapping[str, str]) -> Source:
     starter = starter_named(sent["template"]) if sent.get("template") else None
     if not sent.get("file"):
         return Source(starter=starter)
@@ -154,7 +156,7 @@ def _read_file(
 
 
 def _filled_forms(
-    source: Source, sent: QueryDict
+    source: Source, sent: Mapping[str, str]
 ) -> tuple[NewProjectForm, SchemaForm, ColumnsForm | None]:
     """The forms with what was recognised, and with what a person had typed in other fields."""
     starter, proposal = source.starter, source.proposal
@@ -236,7 +238,9 @@ def _render(
         "source": source,
         "sample_rows": head.rows[:SAMPLE_ROWS] if head else (),
         "sample": json.dumps(source.sample) if source.sample else "",
-        "started": bool(source.upload or source.starter) or form.is_bound or "start" in request.GET,
+        "started": bool(source.upload or source.starter)
+        or form.is_bound
+        or not {"start", "task"}.isdisjoint(request.GET),
         "starters": starters().values(),
         "formats": FORMATS.values(),
         "upload": UploadForm(),

@@ -157,11 +157,12 @@ def queue_import(
     unknown = next((field for field in chosen if field not in CHOOSABLE), None)
     if unknown is not None:
         raise InvalidInput(f"'{unknown}' cannot be chosen; fields are {', '.join(CHOOSABLE)}.")
+    stands_for = dict(label_map or {})
     choices = {
         "columns": chosen,
         "strict": strict,
         "unknown_labels": unknown_labels,
-        "label_map": dict(label_map or {}),
+        "label_map": stands_for,
         "notify": send,
         "status": ImportBatch.Status.QUEUED,
     }
@@ -169,7 +170,7 @@ def queue_import(
     with transaction.atomic():
         if new_labels:
             add_labels(project=batch.project, names=new_labels, actor=batch.created_by)
-        _check_targets(batch.project, choices["label_map"])
+        _check_targets(batch.project, stands_for)
         if not waiting.update(**choices):
             raise Conflict("This import was started already.")
         start_job(KIND, batch.pk, send=send)
