@@ -243,7 +243,7 @@ class LabelSchema(models.Model):
             {key: value for key, value in label.items() if key != "color"}
             for label in self.definition.get("labels", [])
         ]
-        return self.definition | {"labels": labels}
+        return {**self.definition, "labels": labels}
 
 
 class SchemaChange(models.Model):

@@ -504,7 +504,7 @@ def test_fifty_labels_and_a_long_text(open_as: OpenAs, server: Server) -> None:
     text = "The bed was hard and loud. " + "Nobody came to help us for days. " * 180
     rows = [{"id": f"long {number}", "text": text, "labels": [bot]} for number in range(3)]
     server.api("POST", f"projects/{slug}/import/", rows)
-    page = open_as("reviewer", viewport={"width": 1280, "height": 800})
+    page = open_as("manager", viewport={"width": 1280, "height": 800})
     review(page, slug)
 
     # Each side marks the other, for the pointer and for the keyboard.
@@ -535,7 +535,7 @@ def test_fifty_labels_and_a_long_text(open_as: OpenAs, server: Server) -> None:
     expect(front.locator("[data-key=i]")).to_have_value("Pool/c")
 
     phone = {"width": 390, "height": 844}
-    page = open_as("reviewer", viewport=phone, has_touch=True, is_mobile=True)
+    page = open_as("manager", viewport=phone, has_touch=True, is_mobile=True)
     review(page, slug)
     sheet = task(page).get_by_role("region", name="Your answer").bounding_box()
     assert sheet is not None
