@@ -71,7 +71,7 @@ ROOMS = (
         Page("routing", "Routing", "routing_rule", terms="uncertainty rule"),
         Page("automation", "Auto-accept", "automation", terms="automation error bound"),
         Page("learning", "Learning", "learning", terms="active classifier"),
-        Page("providers", "Providers", "project_provider_list", _MANAGER, "keys OpenAI Azure Ollama"),
+        Page("providers", "Providers", "project_provider_list", _MANAGER, "keys OpenAI Ollama"),
     )),
     Room("quality", "Quality", "quality", (
         Page("agreement", "Agreement", "agreement", terms="alpha kappa coefficients report"),
