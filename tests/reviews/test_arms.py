@@ -37,7 +37,8 @@ def test_what_is_withheld_is_not_shown(project: Project, person: User) -> None:
     task = review_task(project, slot=claim(project, person))
 
     assert task.suggestion is None
-    assert not any(choice.suggested or choice.quotes for choice in task.choices)
+    assert not task.quoted
+    assert not any(choice.suggested for choice in task.choices)
     assert (task.debated, task.reasons, task.state.stage) == (False, [], ItemState.Stage.NEW)
 
 
