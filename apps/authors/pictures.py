@@ -122,7 +122,7 @@ def dropped_rates(funnel: Funnel) -> list[NamedRate]:
             stage_name(stage),
             funnel.dropped[stage],
             figure_of(found[f"dropped:{stage}"]),
-            STAGES[stage].decides if stage in STAGES else "",
+            str(STAGES[stage].decides) if stage in STAGES else "",
         )
         for stage in stages
     ]

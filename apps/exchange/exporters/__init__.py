@@ -81,7 +81,7 @@ def exported_items(project: Project, filters: Mapping[str, Any]) -> "QuerySet[It
     only = filters.get("only", "")
     if only not in ONLY:
         raise InvalidInput(f"only: '{only[:40]}' is not known; leave it out or use 'gold'.")
-    items = Item.objects.filter(project=project)
+    items: QuerySet[Item] = Item.objects.filter(project=project)
     if query := filters.get("query"):
         items = matching_items(project, read_query(query))
     if only:

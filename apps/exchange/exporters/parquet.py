@@ -32,8 +32,9 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 
 
 def _schema(column: str, *, gold_only: bool) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for these formats only
+    import pyarrow  # noqa: PLC0415 - heavy, needed for these formats only
 
+    pa: Any = pyarrow  # its stubs do not take dictionaries of fields of several types
     text, texts, flag, number = pa.string(), pa.list_(pa.string()), pa.bool_(), pa.float64()
     time = pa.timestamp("us", tz="UTC")
     value = {"class": text, "classes": texts, "number": number, "text": text}[column]

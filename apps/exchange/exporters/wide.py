@@ -66,7 +66,7 @@ def _columns(source: Source) -> list[Column]:
     columns += _answers(schema, "gold", lambda row: [] if row["gold"] is None else [row["gold"]])
     if not source.only:
         kinds = Annotator.objects.filter(project=source.project).values_list("kind", flat=True)
-        for kind in sorted(set(kinds), key=list(Kind).index):
+        for kind in sorted(set(kinds), key=Kind.values.index):
             columns += _of_kind(schema, kind)
     columns += map(_of_meta, _meta_keys(items))
     return [*columns, (MARKER, lambda _: TABLE)]

@@ -392,7 +392,7 @@ def preview_task(project: Project, schema: Schema, item: Item) -> ReviewTask:
     return ReviewTask(
         state=state,
         schema=version,
-        choices=tuple(_choices(schema, state, offered)),
+        choices=tuple(_choices(schema, state, offered, ())),
         slot=Slot(),
         settings=ReviewSettings(project=project),
         begun={},
