@@ -8,13 +8,14 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from apps.common.api.errors import problem_answer
 
 #: Names of the pages that stay open.
-OPEN = frozenset({"account_change_password", "account_logout", "set_theme"})
+OPEN = frozenset({"account_change_password", "account_logout", "set_language", "set_theme"})
 CODE = "password_change_required"
-MESSAGE = "Somebody else has set your password: sign in and choose your own first."
+MESSAGE = gettext_noop("Somebody else has set your password: sign in and choose your own first.")
 
 
 class FirstPasswordMiddleware:
@@ -46,7 +47,7 @@ class FirstPasswordMiddleware:
         if request.path.startswith("/api/"):
             return problem_answer(403, CODE, MESSAGE)
         if request.headers.get("X-Requested-With") == "fetch":
-            return JsonResponse({"code": CODE, "message": MESSAGE}, status=403)
+            return JsonResponse({"code": CODE, "message": gettext(MESSAGE)}, status=403)
         form = reverse("account_change_password")
         if getattr(request, "htmx", False):
             return HttpResponse(headers={"HX-Redirect": form})

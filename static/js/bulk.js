@@ -9,7 +9,7 @@ function watchSelection(form) {
   let shift = false;
   const show = () => {
     const n = ticks.filter((tick) => tick.checked).length;
-    const total = all.checked ? `All ${count.dataset.total} results` : `${n} selected`;
+    const total = all.checked ? count.dataset.all : count.dataset.some.replace("{number}", n);
     if (count.textContent !== total) count.textContent = total;
     page.checked = n > 0 && n === ticks.length;
     page.indeterminate = n > 0 && n < ticks.length;

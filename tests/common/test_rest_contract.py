@@ -24,6 +24,7 @@ from apps.echo.models import CatalogueItem, Selection
 from apps.echo.services.configuration import switch_echo
 from apps.echo.services.experiments import create_experiment
 from apps.exchange.models import Delivery, SavedExport
+from apps.projects.invitations import create_invitation
 from apps.projects.models import Membership, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkJob, Comment, SavedFilter
@@ -35,7 +36,7 @@ from tests.factories.authors import answered_by, author_of, site_with_features
 from tests.factories.echo import search_of
 from tests.factories.exchange import webhook_of
 from tests.factories.labels import open_item
-from tests.factories.llm import ModelSpecFactory
+from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.factories.offers import decision_of
 from tests.factories.projects import LabelSchemaFactory, ProjectFactory, member
 
@@ -192,7 +193,9 @@ def add_to_project(world: World) -> None:
         project=project, from_schema=before, to_schema=after, created_by=manager, operations=[]
     )
     member(project, Role.REVIEWER)
+    create_invitation(project=project, actor=manager, role="viewer", kind="crowd")
     ModelSpecFactory.create()
+    ProviderFactory.create(project=project)
     Membership.objects.create(project=ProjectFactory.create(), user=manager, role=Role.VIEWER)
     Site.objects.create(project=project, name=name, public_key=f"pk_{name}", languages=["en"])
     webhook_of(project)

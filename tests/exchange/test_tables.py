@@ -56,8 +56,8 @@ def scale() -> Project:
 
 
 def test_a_set_is_a_column_of_true_and_false_per_label() -> None:
-    one, two = table(aspects(), "csv")
-    assert list(one) == [
+    first, second = table(aspects(), "csv")
+    assert list(first) == [
         "id", "text", "gold_food", "gold_room, view",
         "llm_food", "llm_room, view", "labels_llm", "unsure_llm",
         "crowd_food", "crowd_room, view", "labels_crowd", "unsure_crowd",

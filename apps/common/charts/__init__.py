@@ -24,7 +24,7 @@ KIND_WORDS = {
     "gold": gettext_noop("Gold"),
 }
 #: The name of the built-in annotator that matches words: it is not called an LLM anywhere.
-TEXT_MATCHER = "Text matcher (demo)"
+TEXT_MATCHER = gettext_noop("Text matcher (demo)")
 #: Width of a chart that fits a phone of 390 pixels without scaling.
 WIDTH = 360.0
 #: Rows of a table on a page; the CSV file has all.

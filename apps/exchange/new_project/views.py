@@ -217,7 +217,7 @@ def _create(
     if batch:
         return redirect("import_detail", project.slug, batch.pk)
     messages.success(request, f"The project “{project.name}” is ready for its texts.")
-    return redirect("project_setup", project.slug)
+    return redirect("project_overview", project.slug)
 
 
 def _render(

@@ -48,7 +48,6 @@ def labels_change(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             return redirect("labels_change_detail", slug, change.pk)
     context = project_page(request, project, "labels") | {
-        "tab": "labels",
         "form": form,
         "current": current,
         "changes": changes_of(project)[:20],
@@ -70,7 +69,6 @@ def labels_change_detail(request: SignedInRequest, slug: str, change_id: int) ->
             messages.error(request, error.message)
             return redirect("labels_change_detail", slug, change.pk)
     context = project_page(request, project, "labels") | {
-        "tab": "labels",
         "change": change,
         "newest": is_newest(change),
     }
