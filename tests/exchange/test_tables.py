@@ -63,11 +63,11 @@ def test_a_set_is_a_column_of_true_and_false_per_label() -> None:
         "crowd_food", "crowd_room, view", "labels_crowd", "unsure_crowd",
         "meta_stars", "labelhub",
     ]  # fmt: skip
-    assert cells(one, "id", "gold_food", "gold_room, view") == ["'=1+1", "false", "false"]
-    assert cells(one, "llm_food", "llm_room, view", "labels_llm") == ["true", "true", "1"]
-    assert cells(one, "crowd_food", "crowd_room, view") == ["true", "false"]
-    assert cells(one, "labels_crowd", "unsure_crowd", "meta_stars") == ["3", "1", "4"]
-    assert cells(two, "gold_food", "llm_food", "labels_crowd") == ["", "", "0"]
+    assert cells(first, "id", "gold_food", "gold_room, view") == ["'=1+1", "false", "false"]
+    assert cells(first, "llm_food", "llm_room, view", "labels_llm") == ["true", "true", "1"]
+    assert cells(first, "crowd_food", "crowd_room, view") == ["true", "false"]
+    assert cells(first, "labels_crowd", "unsure_crowd", "meta_stars") == ["3", "1", "4"]
+    assert cells(second, "gold_food", "llm_food", "labels_crowd") == ["", "", "0"]
 
 
 def test_a_tie_within_a_kind_is_no_answer() -> None:

@@ -32,20 +32,20 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 
 
 def _schema(column: str, *, gold_only: bool) -> Any:
-    import pyarrow  # noqa: PLC0415 - heavy, needed for these formats only
+    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for these formats only
 
-    pa: Any = pyarrow  # its stubs do not take dictionaries of fields of several types
+    struct: Any = pa.struct  # its stubs take no dictionaries of fields of several types
     text, texts, flag, number = pa.string(), pa.list_(pa.string()), pa.bool_(), pa.float64()
     time = pa.timestamp("us", tz="UTC")
     value = {"class": text, "classes": texts, "number": number, "text": text}[column]
-    turn = pa.struct({"role": text, "text": text})
+    turn = struct({"role": text, "text": text})
     item = {
         MARKER: text, "id": text, "text": text, "context": pa.list_(turn), "question": text,
         "options": texts, "gold": value, "meta": text,
     }  # fmt: skip
     if gold_only:
         return pa.schema(item)
-    quotes = pa.struct({"label": text, "quotes": texts})
+    quotes = struct({"label": text, "quotes": texts})
     label = {
         "uid": text, "annotator": text, "kind": text, "offline": flag, "value": value,
         "value_json": text, "abstained": flag, "withdrawn": flag, "rejected": flag, "action": text,
@@ -54,13 +54,13 @@ def _schema(column: str, *, gold_only: bool) -> Any:
         "supersedes": text, "run": text, "replicate": pa.int32(), "schema_version": pa.int32(),
         "provenance": text, "created_at": time,
     }  # fmt: skip
-    decided_by = pa.struct({"annotator": text, "kind": text, "offline": flag})
+    decided_by = struct({"annotator": text, "kind": text, "offline": flag})
     decision = {
         "uid": text, "value": value, "value_json": text, "withdrawn": flag, "basis": text,
         "decided_by": decided_by, "evidence": texts, "supersedes": text,
         "schema_version": pa.int32(), "created_at": time,
     }  # fmt: skip
-    ledger = {"labels": pa.list_(pa.struct(label)), "gold_history": pa.list_(pa.struct(decision))}
+    ledger = {"labels": pa.list_(struct(label)), "gold_history": pa.list_(struct(decision))}
     return pa.schema(item | ledger)
 
 
