@@ -18,7 +18,7 @@ def test_strangers_find_nothing_and_viewers_only_read(open_as: OpenAs) -> None:
     page = open_as("viewer")
     page.goto(f"/p/{DEMO}/")
     navigation = page.get_by_role("navigation", name="Project")
-    expect(navigation.get_by_role("link", name="Items")).to_be_visible()
+    expect(navigation.get_by_role("link", name="Data")).to_be_visible()
     expect(navigation.get_by_role("link", name="Review")).to_have_count(0)
     answer = page.goto(f"/p/{DEMO}/review/")
     assert answer is not None
