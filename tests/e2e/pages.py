@@ -209,7 +209,7 @@ def _as_manager(page: Page) -> dict[str, Any]:
     page.get_by_label("Model", exact=True).fill("llama")
     page.get_by_role("button", name="Save").click()
     edit = page.get_by_role("link", name="Edit").get_attribute("href")
-    model = page.get_by_role("link", name="llama").get_attribute("href")
+    model = page.get_by_role("link", name="llama", exact=True).get_attribute("href")
     # Held in a page that stays open: the queue of this project has nothing for others.
     page.goto("/p/one-held/review/")
     return {"cell": cell, "imported": imported, "own_provider": edit, "own_model": model}

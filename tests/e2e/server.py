@@ -144,6 +144,7 @@ def served(folder: Path, *, demo: bool = True) -> Iterator[Server]:
             subprocess.run(migrate, cwd=ROOT, env=environment(folder), check=True)
             made = server.manage("create_user", "manager", "--superuser")
             server.passwords = {made["username"]: made["password"]}
+            _keep_passwords(folder)
         process = start(server)
         try:
             until(lambda: is_ready(server, process), "the server")
@@ -168,6 +169,12 @@ def _take_demo(server: Server) -> None:
         connection.execute(sql, (server.seed["LABELHUB_LLM_BASE_URL"], known["endpoint"]))
 
 
+def _keep_passwords(folder: Path) -> None:
+    """As if people had signed in before and chosen these passwords themselves."""
+    with closing(sqlite3.connect(folder / "labelhub.sqlite3")) as connection, connection:
+        connection.execute("UPDATE accounts_user SET must_change_password = 0")
+
+
 def _make_demo(server: Server) -> dict[str, Any]:
     logins = server.manage("demo", "--no-serve")["logins"]
     passwords = {login["username"]: login["password"] for login in logins}
@@ -175,9 +182,7 @@ def _make_demo(server: Server) -> dict[str, Any]:
     for words in (viewer, ("create_user", "stranger")):
         made = server.manage(*words)
         passwords[made["username"]] = made["password"]
-    with closing(sqlite3.connect(server.folder / "labelhub.sqlite3")) as connection, connection:
-        # As if they had signed in before and chosen these passwords themselves.
-        connection.execute("UPDATE accounts_user SET must_change_password = 0")
+    _keep_passwords(server.folder)
     key = server.manage("create_api_key", "manager", "--scope", "write")["key"]
     endpoint = server.seed["LABELHUB_LLM_BASE_URL"]
     return {"passwords": passwords, "key": key, "endpoint": endpoint}

@@ -15,6 +15,7 @@ from tests.e2e.steps import all_saved, readable, task
 
 MOST_TO_THE_FIRST_LABEL = 8
 MOST_TO_THE_FIRST_GOLD = 25
+PASSWORD = "three green kettles"
 REVIEWS = "\n".join(
     ["text,category"]
     + [f"The room was quiet on night {night}.,good" for night in range(3)]
@@ -75,18 +76,20 @@ class Team:
         self.press(page, "Enter")
         all_saved(page)
 
-    def add_reviewer(self, manager: Page, username: str) -> str:
-        """On the page of people; returns the password that was shown."""
-        self.fill(manager.get_by_label("User name", exact=True), username)
-        self.click(manager.get_by_role("button", name="Create the account"))
-        expect(manager.get_by_role("heading", name=f"{username} can sign in")).to_be_visible()
-        return manager.locator("#new-password").inner_text().strip()
+    def invite(self, manager: Page, people: int) -> str:
+        """On the page of people; returns the link to hand over."""
+        self.fill(manager.get_by_label("People per link"), str(people))
+        self.click(manager.get_by_role("button", name="Invite"))
+        expect(manager.get_by_role("heading", name="Hand over this link")).to_be_visible()
+        return manager.locator("#new-link").inner_text().strip()
 
-    def open_review(self, page: Page, slug: str, name: str) -> None:
-        """From the page after the sign-in, unless that is the queue already."""
-        if not page.url.endswith(f"/p/{slug}/review/"):
-            self.click(page.get_by_role("link", name=name, exact=True))
-            self.click(page.get_by_role("link", name="Review", exact=True).first)
+    def join(self, page: Page, link: str, username: str) -> None:
+        """With a new account, which leads into the queue."""
+        self.count += 1
+        page.goto(link)
+        self.fill(page.get_by_label("User name"), username)
+        self.fill(page.get_by_label("Password"), PASSWORD)
+        self.click(page.get_by_role("button", name="Join"))
 
 
 def golds(server: Server) -> int:
@@ -130,10 +133,10 @@ def test_a_new_team_gets_from_an_empty_server_to_gold(
     second.click(manager.get_by_role("link", name="New project"))
     second.create(manager, "second_stays.csv")
     second.click(manager.get_by_role("link", name="Add people"))
+    link = second.invite(manager, 2)
     for username in ("rita", "sam"):
         reviewer = new_page()
-        second.sign_in(reviewer, username, second.add_reviewer(manager, username))
-        second.open_review(reviewer, "second-stays", "Second stays")
+        second.join(reviewer, link, username)
         second.label(reviewer, "1")
     until(lambda: golds(empty_server), "gold by agreement")
 
