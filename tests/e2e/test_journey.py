@@ -208,8 +208,9 @@ def answer_one(page: Page, number: int) -> None:
 def evaluate(page: Page) -> None:
     """Numbers with their doubt; a cell of a matrix leads to its items and their debates."""
     go_to(page, "Quality", "Evaluation")
-    for name in ("Overall", "Per label", "Where it fails"):
+    for name in ("F1 of each label", "Where it fails"):
         expect(page.get_by_role("heading", name=name)).to_be_visible()
+    page.get_by_text("Details", exact=True).click()
     for label in aspects():
         expect(page.get_by_role("heading", name=label["name"])).to_be_visible()
     expect(page.locator("main")).to_contain_text(re.compile(r"F1"))
@@ -225,29 +226,27 @@ def evaluate(page: Page) -> None:
 def export(page: Page, folder: Path) -> list[Any]:
     """Download the ledger as JSONL, and the table as CSV with the same number of items."""
     go_to(page, "Export")
-    download(page, "JSON Lines", folder / "ledger.jsonl")
-    download(page, "CSV", folder / "ledger.csv")
+    download(page, "jsonl", folder / "ledger.jsonl")
+    download(page, "csv", folder / "ledger.csv")
     rows = [json.loads(line) for line in (folder / "ledger.jsonl").read_text().splitlines()]
     with (folder / "ledger.csv").open(newline="", encoding="utf-8-sig") as file:
         assert len(list(csv.DictReader(file))) == len(rows)
     return rows
 
 
-def download(page: Page, title: str, path: Path) -> None:
-    """One file, by its button."""
-    card = page.locator(
-        ".export-cards > *", has=page.get_by_role("heading", name=title, exact=True)
-    )
+def download(page: Page, format_name: str, path: Path) -> None:
+    """One file, by its format."""
+    page.get_by_label("Format").select_option(format_name)
     with page.expect_download() as begun:
-        card.get_by_role("link", name="Download").click()
+        page.get_by_role("button", name="Export").click()
     begun.value.save_as(path)
 
 
 def counts(page: Page) -> str:
     """Items and decided items, as the export page words them."""
     go_to(page, "Export")
-    words = page.locator(".page-head .muted").inner_text()
-    assert re.fullmatch(r"\d+ items, \d+ of them decided\.", words)
+    words = page.get_by_role("group", name="Contents").inner_text()
+    assert re.search(r"all labels \(\d+\)\s+Gold only \(\d+\)", words)
     return words
 
 

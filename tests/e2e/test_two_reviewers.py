@@ -111,6 +111,6 @@ def decide_the_conflict(page: Page) -> None:
 def exported_gold(page: Page, folder: Path) -> dict[str, str]:
     """The gold of each text, as the export has it."""
     go_to(page, "Export")
-    download(page, "JSON Lines", folder / "out.jsonl")
+    download(page, "jsonl", folder / "out.jsonl")
     items = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     return {item["text"]: item["gold"] for item in items}

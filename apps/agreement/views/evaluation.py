@@ -32,7 +32,7 @@ from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput
 
-PAGE_SIZE = 50
+PAGE_SIZE = 15
 SOURCE_PARAMETERS = {"run": "run_id", "annotator": "annotator_id", "replicate": "replicate"}
 OUTCOME_WORDS = {
     "right": "Predicted as gold says",

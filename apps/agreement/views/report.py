@@ -130,7 +130,7 @@ def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
     return answer
 
 
-PAGE_SIZE = 50
+PAGE_SIZE = 15
 #: Parameter of the address → field of ``ItemSelection``.
 PARAMETERS = {
     **{name: name for name in ("of", "other", "by", "about", "cell", "meant")},

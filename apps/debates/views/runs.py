@@ -244,7 +244,7 @@ def _run_page(
     _fit_filters(filters, selectors.count_choices(run, request.user), asked)
     context = page_frame(request, project) | _progress(run)
     context["list"] = list_page(
-        request, filters.qs, DEBATE_COLUMNS, caption="Debates of this run", filters=filters, size=20
+        request, filters.qs, DEBATE_COLUMNS, caption="Debates of this run", filters=filters, size=15
     )
     context["asked"] = asked
     context["troubles"] = selectors.troubles(run, request.user)
