@@ -52,6 +52,7 @@ class Team:
 
     def drop(self, page: Page, name: str, content: str) -> None:
         self.count += 1
+        page.wait_for_load_state()  # before its script is there, the page takes no file
         page.evaluate(DROP, [name, base64.b64encode(content.encode()).decode()])
 
     def sign_in(self, page: Page, username: str, password: str) -> None:
