@@ -152,6 +152,9 @@ class PlaceSerializer(serializers.Serializer[Any]):
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
     """A link by which people join."""
 
+    email = serializers.CharField(
+        help_text="Where the link was sent, and nobody else saw it; empty if it was handed over."
+    )
     state = serializers.ChoiceField(choices=Invitation.State.choices)
     created_by = serializers.CharField(source="created_by.username")
 
