@@ -46,7 +46,7 @@ NOTHING = Proposal("single")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Start:
     """What a new project starts from: a file and what was read in it, a template, or neither."""
 
     upload: WaitingUpload | None = None
@@ -77,7 +77,7 @@ def project_create(request: SignedInRequest) -> HttpResponse:
     given = data if data is not None else request.GET
     sent = {name: str(value) for name, value in given.items()}
     try:
-        source = _read_source(request, sent)
+        source = _read_start(request, sent)
     except InvalidInput as error:
         messages.error(request, error.message)
         return redirect("project_create")
@@ -104,7 +104,7 @@ def _receive(request: SignedInRequest) -> HttpResponse:
             template = request.POST.get("template", "")
             query = {"file": upload.token} | ({"template": template} if template else {})
             return redirect(f"{reverse('project_create')}?{urlencode(query)}")
-    source = Source()
+    source = Start()
     return _render(request, source, *_filled_forms(source, {}), status=422, upload=form)
 
 
@@ -121,10 +121,10 @@ def _check_file(upload: WaitingUpload) -> None:
         pass  # the page tries again, without another upload
 
 
-def _read_source(request: SignedInRequest, sent: Mapping[str, str]) -> Source:
+def _read_start(request: SignedInRequest, sent: Mapping[str, str]) -> Start:
     starter = starter_named(sent["template"]) if sent.get("template") else None
     if not sent.get("file"):
-        return Source(starter=starter)
+        return Start(starter=starter)
     upload = find_upload(request.user, sent["file"])
     columns = None
     if f"{COLUMNS}-text" in sent:
@@ -132,7 +132,7 @@ def _read_source(request: SignedInRequest, sent: Mapping[str, str]) -> Source:
         columns = {name.removeprefix(f"{COLUMNS}-"): sent[name] for name in names}
         columns.pop("strict", None)
     head, proposal = _read_file(upload, columns, starter)
-    return Source(upload, head, starter, proposal)
+    return Start(upload, head, starter, proposal)
 
 
 def _read_file(
@@ -156,7 +156,7 @@ def _read_file(
 
 
 def _filled_forms(
-    source: Source, sent: Mapping[str, str]
+    source: Start, sent: Mapping[str, str]
 ) -> tuple[NewProjectForm, SchemaForm, ColumnsForm | None]:
     """The forms with what was recognised, and with what a person had typed in other fields."""
     starter, proposal = source.starter, source.proposal
@@ -184,7 +184,7 @@ def _filled_forms(
 
 def _create(
     request: SignedInRequest,
-    source: Source,
+    source: Start,
     form: NewProjectForm,
     labels: SchemaForm,
     columns: ColumnsForm | None,
@@ -222,7 +222,7 @@ def _create(
 
 def _render(
     request: SignedInRequest,
-    source: Source,
+    source: Start,
     form: NewProjectForm,
     labels: SchemaForm,
     columns: ColumnsForm | None,
@@ -310,5 +310,5 @@ def project_from_config(request: SignedInRequest) -> HttpResponse:
     schema = form.cleaned_data["schema"]
     project = NewProjectForm(initial={"task": schema.task.name})
     return _render(
-        request, Source(), project, SchemaForm(shown=schema), None, taken=schema, started=True
+        request, Start(), project, SchemaForm(shown=schema), None, taken=schema, started=True
     )
