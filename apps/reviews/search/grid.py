@@ -40,7 +40,7 @@ from labelhub.core.debate.routing import AUDIT
 from labelhub.core.schema import Value as LabelValue
 from labelhub.core.schema import value_key
 
-PAGE_SIZE = 40
+PAGE_SIZE = 25
 #: Items that are counted and can be paged through.
 MOST_COUNTED = 10_000
 #: Orders of the list, each with the item's id to make it definite.
