@@ -11,7 +11,7 @@ MANAGE := $(BIN)/python manage.py
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e bench bundle operations messages lock
+.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e screenshots bench bundle operations messages lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,9 @@ test-thorough: install-dev  ## what takes long, on the embedded default: kills, 
 
 test-services: install-dev  ## PostgreSQL, Redis, Celery workers and several servers
 	deploy/with-services $(BIN)/python -m pytest -m "not e2e and not peers" -n 2 --dist worksteal -ra
+
+screenshots: install-dev  ## take the README's pictures anew, from a fresh demo
+	$(BIN)/python tests/e2e/pictures.py
 
 e2e: install-dev  ## browser tests: journeys, and every page; fails without a Chromium
 	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/e2e -m e2e -n 2 --dist worksteal -ra

@@ -1,8 +1,7 @@
 """Pictures of every page: ``python tests/e2e/screenshots.py FOLDER [NAME …]``.
 
 Starts a server of its own with the demo. Each page is taken at 1280 and 390 pixels, light and dark;
-NAME narrows it to pages whose name starts so. ``--review`` and ``--offers`` take one picture
-instead, of the review screen of the demo or of its shop's offers, into the file of that name.
+NAME narrows it to pages whose name starts so. The README's pictures are made by pictures.py.
 """
 
 import argparse
@@ -19,11 +18,10 @@ from playwright.sync_api import Browser, Page
 from tests.e2e.browser import MISSING, SETTLED, find_chromium, launched
 from tests.e2e.page_table import VIEWS, View
 from tests.e2e.pages import prepare
-from tests.e2e.server import DEMO, Server, served
-from tests.e2e.steps import press_and_go_on, sign_in
+from tests.e2e.server import Server, served
+from tests.e2e.steps import sign_in
 
 SIZES = {1280: 800, 390: 844}
-MARKS = 3
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
@@ -32,8 +30,6 @@ def main(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--review", action="store_true", help="only the review screen, as a file")
-    parser.add_argument("--offers", action="store_true", help="only the shop's offers, as a file")
     asked = parser.parse_args(words)
     chromium = find_chromium()
     if chromium is None:
@@ -43,12 +39,7 @@ def main(words: Sequence[str]) -> None:
         served(Path(folder) / "server") as server,
         launched(chromium) as browser,
     ):
-        if asked.review:
-            take_review(server, browser, asked.folder)
-        elif asked.offers:
-            take_offers(server, browser, asked.folder)
-        else:
-            take_all(server, browser, asked.folder, asked.names)
+        take_all(server, browser, asked.folder, asked.names)
 
 
 def take_all(server: Server, browser: Browser, folder: Path, names: Sequence[str]) -> None:
@@ -76,34 +67,6 @@ def take(page: Page, view: View, places: dict[str, Any], folder: Path) -> None:
             page.evaluate(SETTLED)
             page.screenshot(path=folder / f"{view.id}-{width}-{scheme}.png", full_page=True)
     print(view.id, flush=True)
-
-
-def take_review(server: Server, browser: Browser, path: Path) -> None:
-    """The review screen at an item that shows what it is about."""
-    page = _ready_for_one(server, browser)
-    page.goto(f"/p/{DEMO}/review/")
-    for _ in range(30):
-        if page.locator("[data-hero] mark").count() >= MARKS:
-            break
-        press_and_go_on(page, "s")
-    page.screenshot(path=path)
-
-
-def take_offers(server: Server, browser: Browser, path: Path) -> None:
-    """What became of the offers of the demo's shop in four weeks."""
-    page = _ready_for_one(server, browser)
-    page.goto("/p/shop-talk/sites/")
-    site = page.get_by_role("link", name="Corner shop").get_attribute("href")
-    page.goto(f"{site}offers/?days=28")
-    page.wait_for_load_state("networkidle")
-    page.screenshot(path=path)
-
-
-def _ready_for_one(server: Server, browser: Browser) -> Page:
-    page = _signed_in(server, browser, "manager")
-    page.set_viewport_size({"width": 1280, "height": 800})
-    page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    return page
 
 
 def _signed_in(server: Server, browser: Browser, username: str | None) -> Page:
