@@ -59,7 +59,7 @@ class SavedExport(models.Model):
         """Words and number of each basis of the decisions in the file."""
         words = dict(Gold.Basis.choices)
         counts = self.manifest["counts"]["gold"]
-        return [(words.get(basis, basis), number) for basis, number in counts.items()]
+        return [(str(words.get(basis, basis)), number) for basis, number in counts.items()]
 
     @property
     def moving(self) -> bool:
