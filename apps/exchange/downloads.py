@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.http import StreamingHttpResponse
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -37,13 +38,13 @@ def download_refusal(user: User | AnonymousUser, project: Project) -> str:
         opinions_hidden_from(user.pk or 0, item="item_id"), labels_by_people__gt=0
     )
     if not review_settings(project).show_opinions and labelled.exists():
-        return (
+        return gettext(
             "A file would show others' labels of items that you may still get; label those items "
             "first, or ask a manager for the file."
         )
     audited = ItemState.objects.filter(project=project, queued=True, reasons=ONLY_AUDITED)
     if withholds(project) or audited.exists():
-        return (
+        return gettext(
             "This project hides suggestions or gold questions from its reviewers, and a file would "
             "show them; ask a manager for the file."
         )

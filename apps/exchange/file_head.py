@@ -8,6 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext
+
 from apps.exchange.columns import ALIASES, CHOOSABLE, CONTENT, ColumnMap, guess_columns
 from apps.exchange.readers import RawRow, open_rows, refuse_after
 from apps.exchange.readers.base import RowFault, isolate_row, shortened
@@ -177,7 +179,9 @@ def _in_words(value: Any) -> str:
         and value
         and all(isinstance(present, bool) for present in value.values())
     ):
-        return ", ".join(str(name) for name, present in value.items() if present) or "None of these"
+        return ", ".join(str(name) for name, present in value.items() if present) or gettext(
+            "None of these"
+        )
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         return ", ".join(value)
     if isinstance(value, list) and all(

@@ -1,24 +1,36 @@
-"""Forms of imports: the file, its columns, and its values that are no labels."""
+"""Forms of imports (the file, its columns, and its values that are no labels) and of exports."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from apps.common.figures import count_words
+from apps.exchange.exporters import FORMATS, export_filters
 from apps.exchange.file_head import FileHead
 from apps.exchange.readers import accepted
+from apps.exchange.selectors import export_counts
+from apps.projects.models import Project
+from apps.reviews.models import SavedFilter
 from labelhub.core.schema import Schema
 from labelhub.core.schema.definition import number
 
 NONE = ""
 WORDS = {
-    "text": ("Text", "The text to label."),
-    "gold": ("Label", "Decided labels (gold), where there are any."),
-    "answer": ("Answer", "The question in this file that is the project's."),
-    "id": ("Id", "Identifies an item when a file is imported again; made from the text if absent."),
-    "context": ("Context", "What was said before the text, such as a conversation."),
-    "question": ("Question", "The question of this item."),
+    "text": (_("Text"), _("The text to label.")),
+    "gold": (_("Label"), _("Decided labels (gold), where there are any.")),
+    "answer": (_("Answer"), _("The question in this file that is the project's.")),
+    "id": (
+        _("Id"),
+        _("Identifies an item when a file is imported again; made from the text if absent."),
+    ),
+    "context": (_("Context"), _("What was said before the text, such as a conversation.")),
+    "question": (_("Question"), _("The question of this item.")),
 }
 #: Those that are shown at once; the others are behind "Details".
 MAIN_COLUMNS = ("text", "gold", "answer")
@@ -30,9 +42,9 @@ class UploadForm(forms.Form):
     """One file."""
 
     file = forms.FileField(
-        label="File",
+        label=_("File"),
         widget=forms.ClearableFileInput(attrs={"accept": accepted()}),
-        error_messages={"empty": "The file is empty."},
+        error_messages={"empty": _("The file is empty.")},
         max_length=500,
     )
 
@@ -41,9 +53,9 @@ class ColumnsForm(forms.Form):
     """Field → column of a file."""
 
     strict = forms.BooleanField(
-        label="Import nothing if any row has a fault",
+        label=_("Import nothing if any row has a fault"),
         required=False,
-        help_text="Otherwise the good rows are imported and the others are listed.",
+        help_text=_("Otherwise the good rows are imported and the others are listed."),
     )
 
     def __init__(self, head: FileHead, *args: Any, **kwargs: Any) -> None:
@@ -54,7 +66,7 @@ class ColumnsForm(forms.Form):
             if name == "answer" and not offered:
                 continue
             required = name in ("text", "answer")
-            none = (NONE, "Choose a column" if required else "None")
+            none = (NONE, gettext("Choose a column") if required else gettext("None"))
             self.fields[name] = forms.ChoiceField(
                 label=label,
                 help_text=help_text,
@@ -104,18 +116,18 @@ class UnknownLabelsForm(forms.Form):
             self._unknown = [(value, counts.get(value, 0)) for value in sent if value]
         self.left = max(0, len(unknown) - len(self._unknown))
         same = [(f"{self.SAME}{name}", name) for name in schema.names]
-        add = [(self.ADD, "Add as a new label")]
-        out = (self.LEAVE_OUT, "Leave out")
-        for place, (value, _) in enumerate(self._unknown):
+        add = [(self.ADD, gettext("Add as a new label"))]
+        out = (self.LEAVE_OUT, gettext("Leave out"))
+        for place, (value, _count) in enumerate(self._unknown):
             addable = not schema.task.ordered or number(value) is not None
             self.fields[f"v{place}"] = forms.CharField(widget=forms.HiddenInput, initial=value)
             self.fields[f"do{place}"] = forms.ChoiceField(
-                label=value, choices=[*(add if addable else ()), out, ("Same as", same)]
+                label=value, choices=[*(add if addable else ()), out, (gettext("Same as"), same)]
             )
         self.fields["others"] = forms.BooleanField(
             required=False,
-            label="Leave out any other value that is no label",
-            help_text="Otherwise its rows are refused and counted in the result.",
+            label=gettext("Leave out any other value that is no label"),
+            help_text=gettext("Otherwise its rows are refused and counted in the result."),
         )
 
     def rows(self) -> Iterator[tuple[str, int, BoundField, BoundField]]:
@@ -135,3 +147,58 @@ class UnknownLabelsForm(forms.Form):
                     choice.removeprefix(self.SAME) if choice != self.LEAVE_OUT else ""
                 )
         return new, label_map
+
+
+#: The choice that leaves nothing out.
+EVERYTHING = "all"
+
+
+def chosen_part(data: Mapping[str, Any]) -> str:
+    """The part of an export that was chosen; empty for everything."""
+    only = str(data.get("only", ""))
+    return "" if only == EVERYTHING else only
+
+
+class ExportForm(forms.Form):
+    """What a file contains, and its format."""
+
+    only = forms.ChoiceField(label=_("Contents"), widget=forms.RadioSelect, initial=EVERYTHING)
+    filter = forms.ChoiceField(label=_("Items"), required=False)
+    format = forms.ChoiceField(
+        label=_("Format"),
+        help_text=_("CSV is for spreadsheets and pandas, JSON Lines for moving a project."),
+    )
+    keep = forms.BooleanField(
+        label=_("Save it on the server"),
+        required=False,
+        help_text=_("With a manifest: schema versions, prompts, models, checksum."),
+    )
+
+    def __init__(self, project: Project, *args: Any, manages: bool, **kwargs: Any) -> None:
+        """``manages``: with the choice to save the file on the server."""
+        super().__init__(*args, **kwargs)
+        numbers = {name: count_words(count) for name, count in export_counts(project).items()}
+        self.fields["only"].choices = [  # type: ignore[attr-defined]
+            (EVERYTHING, gettext("Items with all labels (%(items)s)") % numbers),
+            ("gold", gettext("Gold only (%(gold)s)") % numbers),
+        ]
+        filters = SavedFilter.objects.filter(project=project).values_list("pk", "name")
+        if filters:
+            self.fields["filter"].choices = [("", gettext("All items")), *filters]  # type: ignore[attr-defined]
+        else:
+            del self.fields["filter"]
+        self.fields["format"].choices = [  # type: ignore[attr-defined]
+            (group, [(known.name, known.title) for known in found])
+            for group, found in groupby(FORMATS.values(), attrgetter("group"))
+        ]
+        if not manages:
+            del self.fields["keep"]
+
+    def filters(self, project: Project) -> dict[str, Any]:
+        """The filters of the export."""
+        filter_id = self.cleaned_data.get("filter")
+        return export_filters(
+            project,
+            only=chosen_part(self.cleaned_data),
+            filter_id=int(filter_id) if filter_id else None,
+        )

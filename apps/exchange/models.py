@@ -5,6 +5,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.debates.models import Run
 from apps.labels.models import Gold, Label
@@ -19,11 +20,11 @@ class SavedExport(models.Model):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued", "Waiting for the worker"
-        RUNNING = "running", "Being written"
-        DONE = "done", "Ready"
-        FAILED = "failed", "Failed"
-        STALE = "stale", "Deleted: an author's data was"
+        QUEUED = "queued", _("Waiting for the worker")
+        RUNNING = "running", _("Being written")
+        DONE = "done", _("Ready")
+        FAILED = "failed", _("Failed")
+        STALE = "stale", _("Deleted: an author's data was")
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_exports")
@@ -54,6 +55,13 @@ class SavedExport(models.Model):
         return self.file_name
 
     @property
+    def gold_counts(self) -> list[tuple[str, int]]:
+        """Words and number of each basis of the decisions in the file."""
+        words = dict(Gold.Basis.choices)
+        counts = self.manifest["counts"]["gold"]
+        return [(str(words.get(basis, basis)), number) for basis, number in counts.items()]
+
+    @property
     def moving(self) -> bool:
         """Whether it is unfinished."""
         return self.status in (self.Status.QUEUED, self.Status.RUNNING)
@@ -68,10 +76,10 @@ class Webhook(models.Model):
     """
 
     class Status(models.TextChoices):
-        ACTIVE = "active", "Active"
-        OFF = "off", "Switched off"
-        PAUSED = "paused", "Paused: deliveries failed for days"
-        GONE = "gone", "Switched off: the receiver said it is gone"
+        ACTIVE = "active", _("Active")
+        OFF = "off", _("Switched off")
+        PAUSED = "paused", _("Paused: deliveries failed for days")
+        GONE = "gone", _("Switched off: the receiver said it is gone")
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="webhooks")
@@ -121,10 +129,10 @@ class Delivery(models.Model):
     that deleting a row of the ledger deletes all of its deliveries."""
 
     class Status(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        SENDING = "sending", "Being sent"
-        DELIVERED = "delivered", "Delivered"
-        FAILED = "failed", "Given up"
+        WAITING = "waiting", _("Waiting")
+        SENDING = "sending", _("Being sent")
+        DELIVERED = "delivered", _("Delivered")
+        FAILED = "failed", _("Given up")
 
     #: Of deliveries that are still to be sent.
     UNSENT = (Status.WAITING, Status.SENDING)

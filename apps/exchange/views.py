@@ -3,17 +3,15 @@
 import re
 import time
 from collections.abc import Iterable, Mapping
-from itertools import groupby
-from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
-from django import forms
 from django.contrib.auth.decorators import login_required
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from apps.accounts.http import SignedInRequest
@@ -22,8 +20,15 @@ from apps.accounts.roles import Right, Role
 from apps.common.forms import show_refusal
 from apps.exchange import readers
 from apps.exchange.downloads import check_download, download_refusal, export_response
-from apps.exchange.exporters import FORMATS, export_filters
-from apps.exchange.forms import ColumnsForm, UnknownLabelsForm, UploadForm
+from apps.exchange.exporters import export_filters
+from apps.exchange.forms import (
+    EVERYTHING,
+    ColumnsForm,
+    ExportForm,
+    UnknownLabelsForm,
+    UploadForm,
+    chosen_part,
+)
 from apps.exchange.saved.services import save_export
 from apps.exchange.saved.views import saved_context
 from apps.exchange.selectors import (
@@ -39,7 +44,6 @@ from apps.llm.selectors import list_models
 from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project, role_in
-from apps.reviews.models import SavedFilter
 from apps.reviews.queue.forms import read_id
 from labelhub.core.errors import InvalidInput, LabelhubError, Unavailable
 
@@ -189,63 +193,11 @@ def _result(batch: ImportBatch, project: Project) -> dict[str, Any]:
         "remarks": remarks_of(batch.errors),
         "unknown": sorted(batch.unknown.get("values", {}).items(), key=lambda pair: -pair[1]),
         "tables": [
-            ("Rows with faults", group_faults(errors), batch.failed),
-            ("Rows in conflict", group_faults(conflicts), batch.conflicts),
+            (gettext("Rows with faults"), group_faults(errors), batch.failed),
+            (gettext("Rows in conflict"), group_faults(conflicts), batch.conflicts),
         ],
         "next": "run" if waits else "review",
     }
-
-
-#: The choice that leaves nothing out.
-EVERYTHING = "all"
-
-
-def _only(data: Mapping[str, Any]) -> str:
-    only = str(data.get("only", ""))
-    return "" if only == EVERYTHING else only
-
-
-class ExportForm(forms.Form):
-    """What a file contains, and its format."""
-
-    only = forms.ChoiceField(label="Contents", widget=forms.RadioSelect, initial=EVERYTHING)
-    filter = forms.ChoiceField(label="Items", required=False)
-    format = forms.ChoiceField(
-        label="Format",
-        help_text="CSV is for spreadsheets and pandas, JSON Lines for moving a project.",
-    )
-    keep = forms.BooleanField(
-        label="Save it on the server",
-        required=False,
-        help_text="With a manifest: schema versions, prompts, models, checksum.",
-    )
-
-    def __init__(self, project: Project, *args: Any, manages: bool, **kwargs: Any) -> None:
-        """``manages``: with the choice to save the file on the server."""
-        super().__init__(*args, **kwargs)
-        counts = export_counts(project)
-        self.fields["only"].choices = [  # type: ignore[attr-defined]
-            (EVERYTHING, f"Items with all labels ({counts['items']:,})"),
-            ("gold", f"Gold only ({counts['gold']:,})"),
-        ]
-        filters = SavedFilter.objects.filter(project=project).values_list("pk", "name")
-        if filters:
-            self.fields["filter"].choices = [("", "All items"), *filters]  # type: ignore[attr-defined]
-        else:
-            del self.fields["filter"]
-        self.fields["format"].choices = [  # type: ignore[attr-defined]
-            (group, [(known.name, known.title) for known in found])
-            for group, found in groupby(FORMATS.values(), attrgetter("group"))
-        ]
-        if not manages:
-            del self.fields["keep"]
-
-    def filters(self, project: Project) -> dict[str, Any]:
-        """The filters of the export."""
-        chosen = self.cleaned_data.get("filter")
-        return export_filters(
-            project, only=_only(self.cleaned_data), filter_id=int(chosen) if chosen else None
-        )
 
 
 def group_faults(faults: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -279,7 +231,7 @@ def export_page(request: SignedInRequest, slug: str) -> HttpResponse:
         project,
         request.POST if saves else None,
         manages=manages,
-        initial={"only": _only(request.GET) or EVERYTHING},
+        initial={"only": chosen_part(request.GET) or EVERYTHING},
     )
     if saves and form.is_valid():
         if not form.cleaned_data["keep"]:
@@ -331,5 +283,5 @@ def export_download(request: SignedInRequest, slug: str) -> StreamingHttpRespons
     return export_response(
         project,
         format_name=request.GET.get("format", "jsonl"),
-        filters=export_filters(project, only=_only(request.GET), filter_id=chosen),
+        filters=export_filters(project, only=chosen_part(request.GET), filter_id=chosen),
     )

@@ -10,6 +10,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.labels.querysets import GoldQuerySet, ItemStateQuerySet, LabelQuerySet
 from apps.projects.models import Item, LabelSchema, Project, SchemaChange
@@ -19,10 +21,10 @@ class Kind(models.TextChoices):
     """The kinds of annotators, in their one fixed order."""
 
     LLM = "llm", "LLM"
-    CROWD = "crowd", "Crowd"
-    EXPERT = "expert", "Expert"
-    AUTHOR = "author", "Author"
-    MODEL = "model", "Model"
+    CROWD = "crowd", _("Crowd")
+    EXPERT = "expert", _("Expert")
+    AUTHOR = "author", _("Author")
+    MODEL = "model", _("Model")
 
 
 PEOPLE = (Kind.CROWD, Kind.EXPERT)
@@ -73,28 +75,28 @@ class Label(models.Model):
     """
 
     class Action(models.TextChoices):
-        NEW = "new", "Labelled without a suggestion"
-        ACCEPTED = "accepted", "Accepted the suggestion"
-        FIXED = "fixed", "Fixed the suggestion"
-        REJECTED = "rejected", "Rejected the suggestion"
-        PROPOSED = "proposed", "Proposed by a debate"
-        IMPORTED = "imported", "Imported"
-        WITHDRAWN = "withdrawn", "Withdrawn"
+        NEW = "new", _("Labelled without a suggestion")
+        ACCEPTED = "accepted", _("Accepted the suggestion")
+        FIXED = "fixed", _("Fixed the suggestion")
+        REJECTED = "rejected", _("Rejected the suggestion")
+        PROPOSED = "proposed", _("Proposed by a debate")
+        IMPORTED = "imported", _("Imported")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
 
     class Role(models.TextChoices):
         """How the row counts. Gold, suggestions and imports go by this and never by provenance."""
 
-        VOTE = "vote", "Counts for its annotator"
-        EXTRA = "extra", "Given unasked: counts from experts only"
-        GOLD_QUESTION = "gold_question", "Answers a gold question: tells of the person alone"
-        ADJUDICATION = "adjudication", "Settles what others disagree on"
-        UNCLEAR = "unclear", "Settles that it cannot be told"
-        ADVISORY = "advisory", "An author's word that decides nothing"
-        TRAINED = "trained", "By a model trained on this project's gold: suggests nothing"
+        VOTE = "vote", _("Counts for its annotator")
+        EXTRA = "extra", _("Given unasked: counts from experts only")
+        GOLD_QUESTION = "gold_question", _("Answers a gold question: tells of the person alone")
+        ADJUDICATION = "adjudication", _("Settles what others disagree on")
+        UNCLEAR = "unclear", _("Settles that it cannot be told")
+        ADVISORY = "advisory", _("An author's word that decides nothing")
+        TRAINED = "trained", _("By a model trained on this project's gold: suggests nothing")
         # Kept beside the ledger: withdrawn rows that withdraw no label.
-        SKIP = "skip", "Left to others elsewhere"
-        DRAFT = "draft", "Begun elsewhere"
-        EMPTY = "empty", "Submitted elsewhere without an answer"
+        SKIP = "skip", _("Left to others elsewhere")
+        DRAFT = "draft", _("Begun elsewhere")
+        EMPTY = "empty", _("Submitted elsewhere without an answer")
 
     #: Roles of labels by which an expert settles an item.
     SETTLING = (Role.ADJUDICATION, Role.UNCLEAR)
@@ -221,17 +223,19 @@ class Label(models.Model):
     def action_words(self) -> str:
         """The annotator's action, and whether a suggestion was in view."""
         if self.rejected:
-            return "Rejected the suggestion, gave no label"
+            return gettext("Rejected the suggestion, gave no label")
         unsure = self.abstained and self.action == self.Action.NEW
         if self.shown_id and self.action == self.Action.NEW:
             return (
-                "Unsure; a suggestion was shown" if unsure else "Labelled; a suggestion was shown"
+                gettext("Unsure; a suggestion was shown")
+                if unsure
+                else gettext("Labelled; a suggestion was shown")
             )
         if self.provenance.get(VIEW_UNKNOWN):
             if unsure:
-                return "Unsure; unknown whether a suggestion was shown"
-            return "Labelled; unknown whether a suggestion was shown"
-        return "Unsure" if unsure else self.get_action_display()
+                return gettext("Unsure; unknown whether a suggestion was shown")
+            return gettext("Labelled; unknown whether a suggestion was shown")
+        return gettext("Unsure") if unsure else self.get_action_display()
 
     @property
     def value_words(self) -> str:
@@ -243,12 +247,12 @@ class Gold(models.Model):
     """The decided value of an item, by whom and on what evidence."""
 
     class Basis(models.TextChoices):
-        REVIEW = "review", "Decided by a reviewer"
-        AGREEMENT = "agreement", "Reviewers agree"
-        ADJUDICATION = "adjudication", "Decided by an expert"
-        AUTHOR = "author", "Said by the author"
-        IMPORTED = "imported", "Imported with the item"
-        WITHDRAWN = "withdrawn", "Withdrawn"
+        REVIEW = "review", _("Decided by a reviewer")
+        AGREEMENT = "agreement", _("Reviewers agree")
+        ADJUDICATION = "adjudication", _("Decided by an expert")
+        AUTHOR = "author", _("Said by the author")
+        IMPORTED = "imported", _("Imported with the item")
+        WITHDRAWN = "withdrawn", _("Withdrawn")
 
     uid = models.UUIDField(default=uuid.uuid4, editable=False)
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="golds")
@@ -300,17 +304,17 @@ class ItemState(models.Model):
     """The state of an item, derived from the ledger in the transaction that writes the ledger."""
 
     class Stage(models.TextChoices):
-        NEW = "new", "Not labelled"
-        SUGGESTED = "suggested", "Pre-annotated"
-        IN_REVIEW = "in_review", "Labelled by people"
-        CONFLICT = "conflict", "Reviewers disagree"
-        DECIDED = "decided", "Gold"
-        UNCLEAR = "unclear", "Unsure"
+        NEW = "new", _("Not labelled")
+        SUGGESTED = "suggested", _("Pre-annotated")
+        IN_REVIEW = "in_review", _("Labelled by people")
+        CONFLICT = "conflict", _("Reviewers disagree")
+        DECIDED = "decided", _("Gold")
+        UNCLEAR = "unclear", _("Unsure")
 
     class Audience(models.TextChoices):
-        CROWD = "crowd", "Crowd"
-        EXPERT = "expert", "Experts"
-        NAMED = "named", "Only those it was given to"
+        CROWD = "crowd", _("Crowd")
+        EXPERT = "expert", _("Experts")
+        NAMED = "named", _("Only those it was given to")
 
     item = models.OneToOneField(
         Item, primary_key=True, on_delete=models.CASCADE, related_name="state"

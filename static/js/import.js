@@ -1,17 +1,6 @@
 // Sends a dropped or chosen file, and reads a file again when its columns are chosen anew. The forms
 // also work without this script.
-const UNITS = ["bytes", "KB", "MB", "GB"];
 const FOCUS = "labelhub-column";
-
-function words(file) {
-  let size = file.size;
-  let unit = 0;
-  while (size >= 1024 && unit < UNITS.length - 1) {
-    size /= 1024;
-    unit += 1;
-  }
-  return `${file.name}, ${unit ? size.toFixed(1) : size} ${UNITS[unit]}`;
-}
 
 function watchDrops(form) {
   const input = form.querySelector('input[type="file"]');
@@ -20,7 +9,7 @@ function watchDrops(form) {
   button.hidden = true;
   const send = () => {
     if (!input.files.length) return;
-    name.textContent = words(input.files[0]);
+    name.textContent = input.files[0].name;
     form.requestSubmit();
   };
   input.addEventListener("change", send);

@@ -94,7 +94,7 @@ def test_another_tools_file_is_named_and_its_question_chosen() -> None:
     task = {"id": 1, "data": {"review": "Fine."}, "annotations": [annotation], "predictions": [4]}
     answer = upload(client, project, json.dumps([task]).encode(), "tasks.json")
     page = client.get(answer.url).content.decode()
-    assert "Label Studio tasks" in page
+    assert "Label Studio: labels" in page
     assert "choose which one to import" in page
     assert '<option value="mood">' in page  # which of the two is not guessed
     assert client.post(answer.url, {"text": "review", "answer": ""}).status_code == 422

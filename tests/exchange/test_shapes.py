@@ -141,7 +141,7 @@ OVER_REST: dict[str, Any] = {
 @pytest.mark.parametrize("row", [ARGILLA, OVER_REST])
 def test_argillas_suggestions_and_responses_are_labels(row: dict[str, Any]) -> None:
     found = good(row)
-    assert title_of(row) == "Argilla records"
+    assert title_of(row) == "Argilla"
     assert (found.external_id, found.text, found.gold) == ("r1", "Fine 👍 room", None)
     assert found.meta["split"] == "train"
     suggested, submitted, discarded, begun = found.labels
@@ -204,7 +204,7 @@ def test_the_preview_says_what_was_detected_and_what_may_be_chosen() -> None:
     batch = receive_upload(project=project, actor=None, path=path, file_name="x.jsonl")
     preview = preview_batch(batch)
     assert (preview.detected, preview.choices, preview.questions) == (
-        "Argilla records", ("review",), ("mood",)
+        "Argilla", ("review",), ("mood",)
     )  # fmt: skip
     cells = dict(zip(preview.columns, preview.rows[0][1], strict=True))
     assert cells["text"] == "Fine 👍 room"

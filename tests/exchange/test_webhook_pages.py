@@ -112,17 +112,17 @@ def test_deliveries_are_shown_and_sent_again(project: Project) -> None:
     client, webhook = browser(project), webhook_of(project)
     rows = ended(project, webhook)
     page = client.get(url_of("webhook_detail", project, webhook.pk), {"status": "failed"}).content
-    assert b"given up" in page
+    assert page.count(b"Given up") > 1  # the filter is one
     assert b"&lt;script&gt;x" in page
     assert b"<script>x" not in page
     part = client.get(url_of("webhook_deliveries", project, webhook.pk), {"status": "waiting"})
-    assert b"None of these" in part.content
+    assert b"No deliveries found" in part.content
     address = url_of("webhook_replay", project, webhook.pk)
     again = client.post(address, {"delivery": [rows[0].pk, "x"]}, follow=True).content
-    assert b"1 to be sent again" in again
+    assert b"1 delivery will be sent again" in again
     assert webhook.deliveries.filter(status="waiting").get() == rows[0]
     since = client.post(address, {"since": "2026-01-02T03:04"}, follow=True).content
-    assert b"Everything since 02 January 2026" in since
+    assert b"Everything since 2 January 2026" in since
     assert b"Replaying" in since
     assert b"Choose deliveries" in client.post(address, {"since": "soon"}, follow=True).content
     future = client.post(address, {"since": "2999-01-01T00:00"}, follow=True).content

@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import IO, Any, NamedTuple, cast
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.exchange.shapes.label_studio import KEPT
 from apps.projects.models import Item, LabelSchema, Project
@@ -19,6 +21,8 @@ Row = dict[str, Any]
 Chunks = Iterable[list[Row]]
 #: Metadata that only the tool of origin uses.
 HIDDEN = (KEPT, "argilla")
+#: Groups of formats.
+TABLES, PROGRAMS, OTHER_TOOLS = _("Tables"), _("Everything, for programs"), _("Other tools")
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,11 @@ class ExportFormat:
     """
 
     name: str
-    title: str
+    title: StrOrPromise
     suffix: str
     content_type: str
-    purpose: str
     write: Callable[[Chunks, Source], Iterator[bytes]]
-    group: str = "Other tools"
+    group: StrOrPromise = OTHER_TOOLS
     lossless: bool = True
 
 

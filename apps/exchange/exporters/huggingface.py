@@ -13,6 +13,8 @@ from itertools import combinations
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.exchange.exporters.base import (
     HIDDEN,
     Chunks,
@@ -244,7 +246,7 @@ class Counts:
         if gold is None:
             return
         truth = value_key(gold)
-        for kind in {kind for kind, _ in keys}:
+        for kind in {kind for kind, _key in keys}:
             own = [key == truth for key_kind, key in keys if key_kind == kind]
             self.against_gold.setdefault(kind, Share()).add(sum(own) / len(own))
 
@@ -411,10 +413,9 @@ def _parquet(chunks: Chunks, source: Source, counts: Counts) -> Iterator[bytes]:
 
 FORMAT = ExportFormat(
     name="huggingface",
-    title="Hugging Face dataset",
+    title=_("Hugging Face dataset"),
     suffix=".zip",
     content_type="application/zip",
-    purpose="Typed Parquet and a dataset card, ready for the Hub; people's names are left out.",
     write=write,
     lossless=False,
 )

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Source
+from apps.exchange.exporters.base import PROGRAMS, Chunks, ExportFormat, Source
 
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
@@ -22,7 +22,6 @@ FORMAT = ExportFormat(
     title="JSON",
     suffix=".json",
     content_type="application/json",
-    purpose="Everything, as one list.",
-    group="Everything, for programs",
+    group=PROGRAMS,
     write=write,
 )

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Source
+from apps.exchange.exporters.base import PROGRAMS, Chunks, ExportFormat, Source
 
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
@@ -18,7 +18,6 @@ FORMAT = ExportFormat(
     title="JSON Lines",
     suffix=".jsonl",
     content_type="application/x-ndjson",
-    purpose="Everything, one item per line: for scripts and for moving a project.",
-    group="Everything, for programs",
+    group=PROGRAMS,
     write=write,
 )

@@ -275,6 +275,5 @@ FORMAT = ExportFormat(
     title="Label Studio JSON",
     suffix=".json",
     content_type="application/json",
-    purpose="Tasks with predictions and annotations, to be imported by Label Studio.",
     write=write,
 )

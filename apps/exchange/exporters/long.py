@@ -3,8 +3,17 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.common.spreadsheets import csv_text
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, current_labels
+from apps.exchange.exporters.base import (
+    TABLES,
+    Chunks,
+    ExportFormat,
+    Row,
+    Source,
+    current_labels,
+)
 from apps.exchange.exporters.wide import Cell, point_name, truth
 from apps.exchange.readers import BETWEEN, MARKER
 from labelhub.core.schema import Schema
@@ -69,11 +78,10 @@ def _cell(value: Any) -> Cell:
 
 FORMAT = ExportFormat(
     name="csv_long",
-    title="CSV, one row per annotation",
+    title=_("CSV, one row per annotation"),
     suffix=".csv",
     content_type="text/csv; charset=utf-8",
-    purpose="Annotator, label, gold, seconds and cost, for pandas, R and agreement statistics.",
-    group="Tables",
+    group=TABLES,
     write=write,
     lossless=False,
 )

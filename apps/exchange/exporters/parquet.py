@@ -8,7 +8,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from apps.exchange.exporters.base import Chunks, ExportFormat, Row, Source, parquet_pieces
+from apps.exchange.exporters.base import (
+    PROGRAMS,
+    Chunks,
+    ExportFormat,
+    Row,
+    Source,
+    parquet_pieces,
+)
 from apps.exchange.readers import MARKER
 from apps.exchange.values import is_number
 from labelhub.core.schema import Value
@@ -101,7 +108,6 @@ FORMAT = ExportFormat(
     title="Parquet",
     suffix=".parquet",
     content_type="application/vnd.apache.parquet",
-    purpose="Everything, with types: for data frames and DuckDB.",
-    group="Everything, for programs",
+    group=PROGRAMS,
     write=write,
 )

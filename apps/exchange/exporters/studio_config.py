@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.exchange.exporters.base import Chunks, ExportFormat, Source
 from apps.exchange.exporters.labelstudio import Names, names_of
 from labelhub.core.schema import Schema
@@ -70,10 +72,9 @@ def _add(parent: Element, tag: str, **attributes: str) -> Element:
 
 FORMAT = ExportFormat(
     name="labelstudio-config",
-    title="Label Studio configuration",
+    title=_("Label Studio configuration"),
     suffix=".xml",
     content_type="application/xml",
-    purpose="The labeling configuration for the tasks above: paste it into the new project there.",
     write=write,
     lossless=False,
 )

@@ -8,9 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.common.spreadsheets import csv_text
 from apps.exchange.exporters.base import (
     HIDDEN,
+    TABLES,
     Chunks,
     ExportFormat,
     Row,
@@ -155,11 +158,10 @@ def point_name(schema: Schema, value: Any) -> str:
 
 FORMAT = ExportFormat(
     name="csv",
-    title="CSV, one row per item",
+    title=_("CSV, one row per item"),
     suffix=".csv",
     content_type="text/csv; charset=utf-8",
-    purpose="Text, gold and the answer of each kind of annotator, for Excel and pandas.",
-    group="Tables",
+    group=TABLES,
     write=write,
     lossless=False,
 )

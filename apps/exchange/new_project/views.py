@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
@@ -19,7 +22,6 @@ from apps.common.forms import show_refusal
 from apps.exchange.columns import ColumnMap
 from apps.exchange.file_head import FileHead, read_head
 from apps.exchange.forms import ColumnsForm, UploadForm
-from apps.exchange.new_project.forms import NewProjectForm
 from apps.exchange.new_project.proposal import OpenSchema, Proposal, propose_schema
 from apps.exchange.new_project.services import (
     WaitingUpload,
@@ -32,7 +34,7 @@ from apps.exchange.readers import FORMATS, RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.selectors import PAGE_WAITS
 from apps.exchange.values import ImportSchema
-from apps.projects.forms import ConfigForm
+from apps.projects.forms import ConfigForm, ProjectForm
 from apps.projects.models import ImportBatch, Item, Project
 from apps.projects.schema_form import SchemaForm
 from apps.reviews.queue.item_context import preview_task
@@ -43,6 +45,24 @@ from labelhub.core.schema import TASKS, Schema
 SAMPLE_ROWS = 3
 COLUMNS = "column"
 NOTHING = Proposal("single")
+
+
+class NewProjectForm(ProjectForm):
+    """A new project and the source of its items."""
+
+    key = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
+    file = forms.CharField(required=False, widget=forms.HiddenInput)
+    template = forms.CharField(required=False, widget=forms.HiddenInput)
+    samples = forms.BooleanField(
+        required=False, initial=True, label=_("Add the sample items, to try it at once")
+    )
+
+    def project_fields(self) -> dict[str, Any]:
+        """The arguments of ``create_project`` without schema and actor."""
+        ours = ("task", "file", "template", "samples", "key", "blind_percent")
+        fields = {name: value for name, value in self.cleaned_data.items() if name not in ours}
+        percent = self.cleaned_data["blind_percent"]
+        return fields if percent is None else fields | {"blind_share": percent / 100}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +236,8 @@ def _create(
         return None
     if batch:
         return redirect("import_detail", project.slug, batch.pk)
-    messages.success(request, f"The project “{project.name}” is ready for its texts.")
+    words = gettext("The project “%(name)s” is ready for its texts.")
+    messages.success(request, words % {"name": project.name})
     return redirect("project_overview", project.slug)
 
 
@@ -274,11 +295,15 @@ def _preview(
     schema = schema or labels.proposed_schema(str(task))
     if schema is None:
         return {}
-    raw = sample if isinstance(sample, dict) else {"text": "Your texts appear here, one by one."}
+    example = {"text": gettext("Your texts appear here, one by one.")}
+    raw = sample if isinstance(sample, dict) else example
     columns = ColumnMap({"gold": "", "labels": ""})
     row = read_row(RawRow(1, raw), columns, schema)
     if not isinstance(row, ItemRow):  # such as an item without the options that the type needs
-        plain = {"text": str(raw.get("text") or "…"), "options": ["One answer", "Another answer"]}
+        plain = {
+            "text": str(raw.get("text") or "…"),
+            "options": [gettext("One answer"), gettext("Another answer")],
+        }
         row = read_row(RawRow(1, plain), columns, schema)
     if not isinstance(row, ItemRow):
         return {}

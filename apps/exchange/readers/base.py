@@ -111,7 +111,7 @@ class Format:
     suffixes: tuple[str, ...]
     content_types: tuple[str, ...]
     read: Callable[[Path], Iterator[RawRow]]
-    sample: str
+    sample: str = ""
     unpacks: bool = False
 
 

@@ -174,7 +174,7 @@ def _mismatch(error: csv.Error, feed: _Feed) -> str:
 
 FORMAT = Format(
     name="csv",
-    title="CSV or TSV",
+    title="CSV, TSV",
     suffixes=(".csv", ".tsv", ".tab"),
     content_types=("text/csv", "text/tab-separated-values", "application/csv"),
     read=read,

@@ -159,7 +159,7 @@ def _elements(scanner: _Scanner, *, alone: bool) -> Iterator[RawRow]:
 
 FORMAT = Format(
     name="json",
-    title="JSON or Label Studio JSON",
+    title="JSON",
     suffixes=(".json",),
     content_types=("application/json", "text/json"),
     read=read,

@@ -267,6 +267,5 @@ FORMAT = Format(
     suffixes=(".parquet",),
     content_types=("application/vnd.apache.parquet",),
     read=read,
-    sample="Columns id, text, gold; lists and structs are read as they are",
     unpacks=True,
 )

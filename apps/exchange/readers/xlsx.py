@@ -194,6 +194,5 @@ FORMAT = Format(
     suffixes=(".xlsx",),
     content_types=("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",),
     read=read,
-    sample="First sheet; the first row names the columns: id, text, gold",
     unpacks=True,
 )

@@ -88,8 +88,8 @@ def ready_export(project: Project, export_id: int) -> SavedExport:
     if found.status == READY and found.erasures != erasures_in(project):
         raise Conflict(STALE)
     if found.status != READY:
-        words = found.message or found.get_status_display()
-        raise Conflict(f"There is no file to download: {words[:1].lower()}{words[1:]}")
+        words = found.message or "It is not written yet."
+        raise Conflict(f"There is no file to download. {words}")
     return found
 
 

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -71,9 +72,12 @@ def saved_verify(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
     export = ready_export(get_project(request.user, slug, Right.VIEW), export_id)
     found = verify(export)
     if found == FileDigest(export.size, export.sha256):
-        messages.success(request, f"{export.file_name} is unchanged: {found.sha256}")
+        words = gettext("%(file)s is unchanged: %(checksum)s")
+        given = {"file": export.file_name, "checksum": found.sha256}
+        messages.success(request, words % given)
     else:
-        messages.error(request, f"{export.file_name} was changed or lost; save the export again.")
+        words = gettext("%(file)s was changed or lost; save the export again.")
+        messages.error(request, words % {"file": export.file_name})
     return redirect("export_page", slug)
 
 
@@ -84,7 +88,7 @@ def saved_delete(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
     project = get_project(request.user, slug, Right.MANAGE)
     export = saved_export(project, export_id)
     delete_export(export=export)
-    messages.success(request, f"{export.file_name} was deleted.")
+    messages.success(request, gettext("%(file)s was deleted.") % {"file": export.file_name})
     return redirect("export_page", slug)
 
 

@@ -199,4 +199,4 @@ def _has_spans(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
-SHAPE = Shape("Argilla records", fits, read, column_names, question_names)
+SHAPE = Shape("Argilla", fits, read, column_names, question_names)

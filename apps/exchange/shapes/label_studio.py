@@ -404,4 +404,4 @@ def question_names(task: Data) -> list[str]:
     return list(asked)
 
 
-SHAPE = Shape("Label Studio tasks", fits, read, column_names, question_names)
+SHAPE = Shape("Label Studio", fits, read, column_names, question_names)

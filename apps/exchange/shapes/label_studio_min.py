@@ -280,4 +280,4 @@ def question_names(data: Data) -> list[str]:
     return _candidates(_split_columns(data, rows, ColumnMap())[1], rows)
 
 
-SHAPE = Shape("Label Studio JSON_MIN, CSV or TSV", fits, read, column_names, question_names)
+SHAPE = Shape("Label Studio (JSON_MIN, CSV, TSV)", fits, read, column_names, question_names)

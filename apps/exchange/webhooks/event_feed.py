@@ -21,6 +21,7 @@ from typing import Any
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.debates.models import Run
 from apps.exchange.models import Delivery, SavedExport, Webhook
@@ -38,15 +39,19 @@ PING = "ping"
 
 #: Every event that can be chosen, with its meaning.
 EVENTS = {
-    LABEL: "An annotator labelled an item, revised or withdrew a label, or rejected a suggestion "
-    "without giving a label.",
-    GOLD: "The value of an item was decided, on any basis.",
-    WITHDRAWN: "The decision of an item was withdrawn.",
-    ADJUDICATED: "An expert decided an item in conflict, which is a gold.decided as well, or found "
-    "it unclear: then gold is null.",
-    RUN: "A run of models finished or was cancelled.",
-    IMPORT: "An import is done or has failed.",
-    EXPORT: "A saved export is ready or has failed.",
+    LABEL: _(
+        "An annotator labelled an item, revised or withdrew a label, or rejected a suggestion "
+        "without giving a label."
+    ),
+    GOLD: _("The value of an item was decided, on any basis."),
+    WITHDRAWN: _("The decision of an item was withdrawn."),
+    ADJUDICATED: _(
+        "An expert decided an item in conflict, which is a gold.decided as well, or found "
+        "it unclear: then gold is null."
+    ),
+    RUN: _("A run of models finished or was cancelled."),
+    IMPORT: _("An import is done or has failed."),
+    EXPORT: _("A saved export is ready or has failed."),
 }
 
 #: Ledger rows that become deliveries in one round of one webhook.
@@ -147,7 +152,7 @@ def rows_after(
     In spans of ids, because the rows of one project may be rare.
     """
     found: list[dict[str, Any]] = []
-    for _ in range(SPANS):
+    for _round in range(SPANS):
         if after >= top or len(found) >= BATCH:
             break
         until, room = min(after + SPAN, top), BATCH - len(found)

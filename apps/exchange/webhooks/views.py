@@ -7,12 +7,16 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.pages import own_origin
+from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
 from apps.common.shown_once import keep_secret, take_secret
@@ -32,25 +36,27 @@ class WebhookForm(forms.Form):
     """The settings of a webhook."""
 
     url = forms.CharField(
-        label="Address",
+        label=_("Address"),
         max_length=2000,
         widget=forms.URLInput(attrs={"placeholder": "https://…", "spellcheck": "false"}),
-        help_text="Each event is posted to it as JSON, signed.",
+        help_text=_("Each event is posted to it as JSON, signed."),
     )
     description = forms.CharField(
+        label=_("Description"),
         required=False,
         max_length=200,
-        help_text="A note for you, such as the name of the receiver.",
+        help_text=_("A note for you, such as the name of the receiver."),
     )
     events = forms.MultipleChoiceField(
-        choices=[(name, f"{name}: {words}") for name, words in EVENTS.items()],
+        label=_("Events"),
+        choices=lambda: [(name, f"{name}: {words}") for name, words in EVENTS.items()],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one event."},
+        error_messages={"required": _("Choose at least one event.")},
     )
     with_text = forms.BooleanField(
-        label="Send the texts of items too",
+        label=_("Send the texts of items too"),
         required=False,
-        help_text="Except texts by authors. Without it, messages have ids and links.",
+        help_text=_("Except texts by authors. Without it, messages have ids and links."),
     )
 
 
@@ -58,9 +64,9 @@ class ReplayForm(forms.Form):
     """The time since which all events are sent again."""
 
     since = forms.DateTimeField(
-        label="Since (UTC)",
+        label=_("Since (UTC)"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
-        help_text="By the times of labels and decisions; imported ones keep their own.",
+        help_text=_("By the times of labels and decisions; imported ones keep their own."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -124,7 +130,7 @@ def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> Http
         except InvalidInput as error:
             show_refusal(form, error)
         else:
-            messages.success(request, "Saved.")
+            messages.success(request, gettext("The settings are saved."))
             return redirect("webhook_detail", slug, webhook.pk)
     webhook.refresh_from_db()
     return _page(request, webhook, form=form)
@@ -154,7 +160,7 @@ def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpRe
     """Send a test message."""
     webhook = _get_webhook(request, slug, webhook_id)
     services.ping(webhook=webhook)
-    messages.success(request, "A test message is on its way.")
+    messages.success(request, gettext("A test message is on its way."))
     return redirect("webhook_detail", slug, webhook.pk)
 
 
@@ -165,10 +171,10 @@ def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> Http
     webhook = _get_webhook(request, slug, webhook_id)
     if request.POST.get("to") == "off":
         services.switch_off(webhook=webhook)
-        messages.success(request, "Switched off: nothing more is sent.")
+        messages.success(request, gettext("Switched off: nothing more is sent."))
     else:
         services.switch_on(webhook=webhook)
-        messages.success(request, "Switched on: events from now on are sent.")
+        messages.success(request, gettext("Switched on: events from now on are sent."))
     return redirect("webhook_detail", slug, webhook.pk)
 
 
@@ -182,13 +188,21 @@ def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> Http
     try:
         if chosen:
             count = services.send_again(webhook=webhook, ids=chosen)
-            messages.success(request, f"{count:,} to be sent again.")
+            words = ngettext(
+                "%(count)s delivery will be sent again.",
+                "%(count)s deliveries will be sent again.",
+                count,
+            )
+            messages.success(request, words % {"count": count_words(count)})
         elif form.is_valid():
             since = form.cleaned_data["since"]
             services.replay_since(webhook=webhook, since=since)
-            messages.success(request, f"Everything since {since:%d %B %Y, %H:%M} is sent again.")
+            words = gettext("Everything since %(time)s is sent again.")
+            messages.success(request, words % {"time": date_format(since, "j F Y, H:i")})
         else:
-            messages.error(request, "Choose deliveries, or a time such as 2026-11-22 09:30.")
+            messages.error(
+                request, gettext("Choose deliveries, or a time such as 2026-11-22 09:30.")
+            )
     except LabelhubError as error:
         messages.error(request, error.message)
     return redirect("webhook_detail", slug, webhook.pk)
@@ -200,7 +214,7 @@ def webhook_delete(request: SignedInRequest, slug: str, webhook_id: int) -> Http
     """Delete it with its deliveries."""
     webhook = _get_webhook(request, slug, webhook_id)
     services.delete_webhook(webhook=webhook)
-    messages.success(request, "The webhook was deleted.")
+    messages.success(request, gettext("The webhook was deleted."))
     return redirect("webhook_list", slug)
 
 
