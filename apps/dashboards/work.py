@@ -77,7 +77,7 @@ def days_chart(days: Sequence[Day]) -> Chart | None:
     if not most:
         return None
     named = [date_format(day.day, "D j M") for day in days]
-    rows = [
+    rows: list[dict[str, str | int | float | None]] = [
         {gettext_noop("day"): name, gettext_noop("labels"): day.labels}
         for name, day in zip(named, days, strict=True)
     ]

@@ -47,7 +47,7 @@ def _schema_words(operation: Operation) -> str:
         case Add(label=label):
             return gettext("New label “%(label)s”") % {"label": label.name}
         case Describe(label=label):
-            return gettext("“%(label)s” has a new description") % {"label": label.name}
+            return gettext("“%(label)s” has a new description") % {"label": label}
         case Ask(question=""):
             return gettext("The question is removed")
         case Ask(question=question):
