@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from apps.accounts.roles import Role
 
@@ -18,7 +20,7 @@ _ALL = (Role.MANAGER, Role.REVIEWER, Role.VIEWER)
 class Page:
     """A tab; ``key`` identifies it to views, ``name`` is the name of its URL.
 
-    ``terms``: other words that people search it by.
+    ``terms``: other words that people search it by. Both texts are English.
     """
 
     key: str
@@ -43,62 +45,64 @@ class Room:
 
 
 ROOMS = (
-    Room("overview", "Overview", "overview", (
-        Page("overview", "Overview", "project_overview"),
-        Page("work", "Progress", "project_work", _MANAGER, "workload pace forecast"),
-        Page("mine", "My work", "my_work", _MANAGER, "my annotations"),
+    Room("overview", _("Overview"), "overview", (
+        Page("overview", _("Overview"), "project_overview"),
+        Page("work", _("Progress"), "project_work", _MANAGER, _("workload pace forecast")),
+        Page("mine", _("My work"), "my_work", _MANAGER, _("my annotations")),
     )),
-    Room("review", "Review", "review", (
-        Page("review", "Review", "review", _REVIEWS, "annotate label queue"),
+    Room("review", _("Review"), "review", (
+        Page("review", _("Review"), "review", _REVIEWS, _("annotate label queue")),
     )),
-    Room("adjudication", "Adjudicate", "adjudication", (
-        Page("adjudication", "Adjudicate", "adjudication", _REVIEWS, "conflicts disagreement"),
+    Room("adjudication", _("Adjudicate"), "adjudication", (
+        Page("adjudication", _("Adjudicate"), "adjudication", _REVIEWS,
+             _("conflicts disagreement")),
     ), conditional=True),
-    Room("mine", "My work", "mine", (
-        Page("mine", "My work", "my_work", _REVIEWER, "my annotations"),
+    Room("mine", _("My work"), "mine", (
+        Page("mine", _("My work"), "my_work", _REVIEWER, _("my annotations")),
     )),
-    Room("data", "Data", "items", (
-        Page("items", "Items", "item_list", terms="texts tasks records"),
-        Page("import", "Import", "import_create", _MANAGER, "upload file"),
-        Page("filters", "Saved filters", "filter_list", _MANAGER, "searches"),
-        Page("bulk", "Bulk edits", "bulk_list", _MANAGER, "jobs assign"),
-        Page("comments", "Comments", "comment_list", terms="mentions"),
+    Room("data", _("Data"), "items", (
+        Page("items", _("Items"), "item_list", terms=_("texts tasks records")),
+        Page("import", _("Import"), "import_create", _MANAGER, _("upload file")),
+        Page("filters", _("Saved filters"), "filter_list", _MANAGER, _("searches")),
+        Page("bulk", _("Bulk edits"), "bulk_list", _MANAGER, _("jobs assign")),
+        Page("comments", _("Comments"), "comment_list", terms=_("mentions")),
     )),
-    Room("models", "Models", "model", (
-        Page("runs", "Runs", "run_list", terms="pre-annotation predictions debates"),
-        Page("experiments", "Experiments", "experiment_list", terms="compare"),
-        Page("prompts", "Prompts", "prompt_list"),
-        Page("routing", "Routing", "routing_rule", terms="uncertainty rule"),
-        Page("automation", "Auto-accept", "automation", terms="automation error bound"),
-        Page("learning", "Learning", "learning", terms="active classifier"),
-        Page("providers", "Providers", "project_provider_list", _MANAGER, "keys OpenAI Ollama"),
+    Room("models", _("Models"), "model", (
+        Page("runs", _("Runs"), "run_list", terms=_("pre-annotation predictions debates")),
+        Page("experiments", _("Experiments"), "experiment_list", terms=_("compare")),
+        Page("prompts", _("Prompts"), "prompt_list"),
+        Page("routing", _("Routing"), "routing_rule", terms=_("uncertainty rule")),
+        Page("automation", _("Auto-accept"), "automation", terms=_("automation error bound")),
+        Page("learning", _("Learning"), "learning", terms=_("active classifier")),
+        Page("providers", _("Providers"), "project_provider_list", _MANAGER,
+             _("keys OpenAI Ollama")),
     )),
-    Room("quality", "Quality", "quality", (
-        Page("agreement", "Agreement", "agreement", terms="alpha kappa coefficients report"),
-        Page("evaluation", "Evaluation", "evaluation", terms="accuracy F1 confusion matrix"),
-        Page("quality", "Annotators", "quality", _REVIEWS, "gold questions speed"),
+    Room("quality", _("Quality"), "quality", (
+        Page("agreement", _("Agreement"), "agreement", terms=_("alpha kappa coefficients report")),
+        Page("evaluation", _("Evaluation"), "evaluation", terms=_("accuracy F1 confusion matrix")),
+        Page("quality", _("Annotators"), "quality", _REVIEWS, _("gold questions speed")),
     )),
-    Room("sites", "Widget", "sites", (
-        Page("sites", "Sites", "site_list", _READS, "widget authors embed"),
+    Room("sites", _("Widget"), "sites", (
+        Page("sites", _("Sites"), "site_list", _READS, _("widget authors embed")),
     ), conditional=True),
-    Room("export", "Export", "export", (
-        Page("export", "Files", "export_page", terms="export download CSV JSONL Parquet"),
-        Page("webhooks", "Webhooks", "webhook_list", _MANAGER),
+    Room("export", _("Export"), "export", (
+        Page("export", _("Files"), "export_page", terms=_("export download CSV JSONL Parquet")),
+        Page("webhooks", _("Webhooks"), "webhook_list", _MANAGER),
         Page("api", "API", "project_api", terms="REST client Python"),
     )),
-    Room("settings", "Settings", "settings", (
-        Page("settings", "General", "project_settings", _MANAGER, "settings name delete"),
-        Page("labels", "Labels", "project_schema", _ALL, "label schema question"),
-        Page("guideline", "Guideline", "project_guideline", _ALL, "instructions"),
-        Page("plan", "Review plan", "review_plan", _MANAGER, "overlap gold questions queue"),
-        Page("people", "People", "project_people", _MANAGER, "members roles invite"),
+    Room("settings", _("Settings"), "settings", (
+        Page("settings", _("General"), "project_settings", _MANAGER, _("settings name delete")),
+        Page("labels", _("Labels"), "project_schema", _ALL, _("label schema question")),
+        Page("guideline", _("Guideline"), "project_guideline", _ALL, _("instructions")),
+        Page("plan", _("Review plan"), "review_plan", _MANAGER, _("overlap gold questions queue")),
+        Page("people", _("People"), "project_people", _MANAGER, _("members roles invite")),
     )),
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A page as a link, for ``components/tabs.html``."""
+    """A page as a link, for ``components/tabs.html``; found by its English name too."""
 
     key: str
     text: str
@@ -140,15 +144,15 @@ def shown_rooms(
         tabs = tuple(
             Tab(
                 page.key,
-                page.text,
+                gettext(page.text),
                 reverse(page.name, args=[slug]),
                 page.key == current,
-                page.terms,
+                f"{page.text} {page.terms} {gettext(page.terms)}",
             )
             for page in room.pages
             if role in page.roles
         )
-        shown = ShownRoom(room.key, room.text, room.icon, tabs)
+        shown = ShownRoom(room.key, gettext(room.text), room.icon, tabs)
         if tabs and (not room.conditional or room.key in present or shown.current):
             rooms.append(shown)
     return rooms

@@ -7,6 +7,8 @@ from itertools import islice
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -23,7 +25,8 @@ SHORTEST = 2
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something to do. ``role``: whose it is in a project; None for actions without a project."""
+    """Something to do. ``role``: whose it is in a project; None for actions without a project.
+    Its texts are English."""
 
     text: str
     name: str
@@ -31,17 +34,18 @@ class Action:
     terms: str = ""
 
 
+_MANAGER = Role.MANAGER
 ACTIONS = (
-    Action("Start a pre-annotation run", "run_create", Role.MANAGER, "LLM predictions debate"),
-    Action("Start an experiment", "experiment_create", Role.MANAGER, "compare models prompts"),
-    Action("Change labels in use", "labels_change", Role.MANAGER, "rename merge split retire"),
-    Action("Add a site", "site_create", Role.MANAGER, "widget authors embed"),
-    Action("Add a webhook", "webhook_create", Role.MANAGER),
-    Action("Create a project", "project_create", terms="new"),
-    Action("Create an API key", "api_keys", terms="token REST"),
-    Action("Choose your keys for Review", "review_keys", terms="hotkeys shortcuts keyboard"),
-    Action("Change your password", "account_change_password"),
-    Action("Read the API documentation", "api_docs", terms="REST Swagger OpenAPI"),
+    Action(_("Start a pre-annotation run"), "run_create", _MANAGER, _("LLM predictions debate")),
+    Action(_("Start an experiment"), "experiment_create", _MANAGER, _("compare models prompts")),
+    Action(_("Change labels in use"), "labels_change", _MANAGER, _("rename merge split retire")),
+    Action(_("Add a site"), "site_create", _MANAGER, _("widget authors embed")),
+    Action(_("Add a webhook"), "webhook_create", _MANAGER),
+    Action(_("Create a project"), "project_create", terms=_("new")),
+    Action(_("Create an API key"), "api_keys", terms="token REST"),
+    Action(_("Choose your keys for Review"), "review_keys", terms=_("hotkeys shortcuts keyboard")),
+    Action(_("Change your password"), "account_change_password"),
+    Action(_("Read the API documentation"), "api_docs", terms="REST Swagger OpenAPI"),
 )
 
 
@@ -99,10 +103,12 @@ def _pages(rooms: Iterable[ShownRoom], query: str) -> Iterator[Hit]:
 
 def _actions(query: str, project: Project | None, role: Role | None) -> Iterator[Hit]:
     for action in ACTIONS:
-        if action.role not in {None, role} or not _fits(query, action.text, action.terms):
+        text, terms = gettext(action.text), gettext(action.terms)
+        known = (action.text, action.terms, text, terms)
+        if action.role not in {None, role} or not _fits(query, *known):
             continue
         args = [project.slug] if action.role and project else []
-        yield Hit(action.text, reverse(action.name, args=args))
+        yield Hit(text, reverse(action.name, args=args))
 
 
 def _items(user: User | AnonymousUser, query: str) -> QuerySet[Item]:

@@ -9,6 +9,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
@@ -43,7 +44,7 @@ class ProjectRow:
     @property
     def role(self) -> str:
         """The person's role in words."""
-        return str(Role(self.member.role).label) if self.member else "Operator"
+        return str(Role(self.member.role).label) if self.member else gettext("Operator")
 
     @property
     def reviews(self) -> bool:
@@ -241,7 +242,7 @@ def _labels_since(project: Project, since: datetime) -> list[PersonLabels]:
     )
     people = decisions.order_by().values_list("reviewer__username")
     counts = people.annotate(n=Count("item", distinct=True)).order_by("-n", "reviewer__username")
-    return [PersonLabels(name or "somebody", n) for name, n in counts]
+    return [PersonLabels(name or gettext("somebody"), n) for name, n in counts]
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,13 +91,6 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def project_setup(request: SignedInRequest, slug: str) -> HttpResponse:
-    """An old address: the overview says what to set up next."""
-    return redirect("project_overview", get_project(request.user, slug, Right.VIEW).slug)
-
-
-@login_required
-@require_GET
 def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
     """The project's items, with search and filters."""
     project = get_project(request.user, slug, Right.VIEW)

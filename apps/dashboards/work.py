@@ -9,10 +9,13 @@ from typing import Any
 from django.db.models import Count, F, Max, Q, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
+from apps.common.figures import count_words
 from apps.debates.naming import reason_words
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
@@ -73,16 +76,22 @@ def days_chart(days: Sequence[Day]) -> Chart | None:
     most = max((day.labels for day in days), default=0)
     if not most:
         return None
+    named = [date_format(day.day, "D j M") for day in days]
+    rows: list[dict[str, str | int | float | None]] = [
+        {gettext_noop("day"): name, gettext_noop("labels"): day.labels}
+        for name, day in zip(named, days, strict=True)
+    ]
     return Chart(
         key="days",
-        title="Labels a day",
-        description=f"Labels a day over the last {len(days)} days; the last is today.",
-        rows=[{"day": f"{day.day:%a %-d %b}", "labels": day.labels} for day in reversed(days)],
-        x=Axis(names=[Name(f"{day.day:%-d %b}") for day in days], step=0),
+        title=gettext("Labels a day"),
+        description=gettext("Labels a day over the last %(days)s days; the last is today.")
+        % {"days": len(days)},
+        rows=rows[::-1],
+        x=Axis(names=[Name(date_format(day.day, "j M")) for day in days], step=0),
         y=Axis(high=most, ticks=[0, most], words=number_tick),
         marks=[
-            Bar(x=number, top=day.labels, words=f"{day.day:%a %-d %b}: {day.labels:,}")
-            for number, day in enumerate(days)
+            Bar(x=number, top=day.labels, words=f"{name}: {count_words(day.labels)}")
+            for number, (name, day) in enumerate(zip(named, days, strict=True))
         ],
         height=64,
     )
@@ -176,16 +185,16 @@ def waiting_by_reason(project: Project) -> list[WaitingItems]:
 
 def _waiting_reason(stage: str, reasons: Sequence[str], *, disputed: bool) -> str:
     if disputed:
-        return "a confident model contradicts the reviewers"
+        return gettext("a confident model contradicts the reviewers")
     if stage == ItemState.Stage.CONFLICT:
-        return "reviewers disagree"
+        return gettext("reviewers disagree")
     if stage == ItemState.Stage.IN_REVIEW:
-        return "needs one more label"
+        return gettext("needs one more label")
     if reasons and list(reasons) != ONLY_AUDITED:
         return reason_words(str(reasons[0]))
     if stage == ItemState.Stage.SUGGESTED and not reasons:
-        return "pre-annotated, not uncertain"
-    return "not labelled"
+        return gettext("pre-annotated, not uncertain")
+    return gettext("not labelled")
 
 
 def _workers(project: Project) -> list[WorkerRow]:
@@ -223,7 +232,6 @@ def _workers(project: Project) -> list[WorkerRow]:
 class Change:
     """A new version of the labels or the guideline."""
 
-    words: str
     version: int
     changed_at: datetime
     kind: str
@@ -293,16 +301,13 @@ def desk_of(project: Project, user: User) -> Desk:
 def _newest_changes(project: Project) -> list[Change]:
     schemas = LabelSchema.objects.filter(project=project).order_by("-version")[:NEWEST]
     guidelines = Guideline.objects.filter(project=project).order_by("-version")[:NEWEST]
-    found = [Change("Labels", schema.version, schema.created_at, "schema") for schema in schemas]
-    found += [
-        Change("Guideline", guideline.version, guideline.created_at, "guideline")
-        for guideline in guidelines
-    ]
+    found = [Change(schema.version, schema.created_at, "schema") for schema in schemas]
+    found += [Change(row.version, row.created_at, "guideline") for row in guidelines]
     return sorted(found, key=lambda change: change.changed_at, reverse=True)[:NEWEST]
 
 
 ON_A_PAGE = 20
-_WITHOUT_LABEL = {Decision.Action.SKIP: "skipped", Decision.Action.POSTPONE: "postponed"}
+_WITHOUT_LABEL = {Decision.Action.SKIP, Decision.Action.POSTPONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,10 +346,10 @@ def past_answers(project: Project, user: User, *, before: int | None = None) -> 
 def _past_answer(decision: Decision) -> PastAnswer:
     label = decision.label
     if label is None:
-        words = _WITHOUT_LABEL.get(Decision.Action(decision.action), "answered")
+        words = decision.get_action_display()
         return PastAnswer(decision, words, stands=decision.action in _WITHOUT_LABEL)
-    words = "unsure" if label.abstained else label.value_words
+    words = gettext("unsure") if label.abstained else label.value_words
     if label.rejected:
-        words = "rejected the suggestion, gave no label"
+        words = gettext("rejected the suggestion, gave no label")
     stands = not label.withdrawn and not hasattr(label, "superseded_by")
     return PastAnswer(decision, words, stands)

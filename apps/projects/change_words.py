@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+from django.utils.translation import gettext
+
+from apps.common.figures import localise
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import (
     Add,
@@ -19,14 +22,19 @@ def operation_words(operation: Operation) -> str:
     """What an operation does: one sentence without a full stop."""
     match operation:
         case Rename(label=label, to=to, point=None):
-            return f"“{label}” is renamed “{to}”"
+            return gettext("“%(label)s” is renamed “%(to)s”") % {"label": label, "to": to}
         case Rename(label=label, to=to, point=point):
-            return f"“{label}” is renamed “{to}” at point {point:g}"
+            words = gettext("“%(label)s” is renamed “%(to)s” at point %(point)s")
+            return words % {"label": label, "to": to, "point": localise(f"{point:g}")}
         case Merge(labels=labels, into=into):
-            return f"{_quoted(labels)} become “{into}”"
+            words = gettext("%(labels)s become “%(into)s”")
+            return words % {"labels": _quoted(labels), "into": into}
         case Split(label=label, into=parts, default=default):
-            then = f"its labels become “{default}”" if default else "people choose again"
-            return f"“{label}” is split into {_quoted(parts)}; {then}"
+            if default:
+                words = gettext("“%(label)s” is split into %(parts)s; its labels become “%(into)s”")
+            else:
+                words = gettext("“%(label)s” is split into %(parts)s; people choose again")
+            return words % {"label": label, "parts": _quoted(parts), "into": default}
         case Retire():
             return _retire_words(operation)
         case _:
@@ -37,22 +45,32 @@ def _schema_words(operation: Operation) -> str:
     """The same for operations that leave existing labels alone."""
     match operation:
         case Add(label=label):
-            return f"New label “{label.name}”"
+            return gettext("New label “%(label)s”") % {"label": label.name}
         case Describe(label=label):
-            return f"“{label}” has a new description"
+            return gettext("“%(label)s” has a new description") % {"label": label}
+        case Ask(question=""):
+            return gettext("The question is removed")
         case Ask(question=question):
-            return f"The question is “{question}”" if question else "The question is removed"
+            return gettext("The question is “%(question)s”") % {"question": question}
         case _:
-            return "The labels have a new order"
+            return gettext("The labels have a new order")
 
 
 def _retire_words(operation: Retire) -> str:
-    retired = f"“{operation.label}” is retired"
     if operation.replacement:
-        return f"{retired}; its labels become “{operation.replacement}”"
-    return retired if operation.ask else f"{retired}; its labels are withdrawn"
+        words = gettext("“%(label)s” is retired; its labels become “%(into)s”")
+    elif operation.ask:
+        words = gettext("“%(label)s” is retired")
+    else:
+        words = gettext("“%(label)s” is retired; its labels are withdrawn")
+    return words % {"label": operation.label, "into": operation.replacement}
 
 
 def _quoted(labels: Sequence[str | LabelDef]) -> str:
-    names = [f"“{label.name if isinstance(label, LabelDef) else label}”" for label in labels]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    quoted = [
+        gettext("“%(label)s”") % {"label": label.name if isinstance(label, LabelDef) else label}
+        for label in labels
+    ]
+    if len(quoted) == 1:
+        return quoted[0]
+    return gettext("%(first)s and %(last)s") % {"first": ", ".join(quoted[:-1]), "last": quoted[-1]}

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from django import forms
 from django.forms.boundfield import BoundWidget
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.common.forms import show_refusal
@@ -31,39 +33,42 @@ class TaskCard(NamedTuple):
 class ProjectForm(forms.Form):
     """A new project without its labels."""
 
-    name = forms.CharField(max_length=200)
+    name = forms.CharField(label=_("Name"), max_length=200)
     slug = forms.SlugField(
-        label="Short name",
+        label=_("Short name"),
         max_length=60,
         required=False,
-        help_text="Part of every address and command, for good. Made from the name if empty.",
+        help_text=_("Part of every address and command, for good. Made from the name if empty."),
     )
-    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
+    description = forms.CharField(
+        label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
     task = forms.ChoiceField(
-        label="What do you ask about each text?",
-        choices=lambda: [(task.name, task.title) for task in TASKS.values()],
+        label=_("What do you ask about each text?"),
+        choices=lambda: [(task.name, gettext(task.title)) for task in TASKS.values()],
         initial="single",
         widget=forms.RadioSelect,
     )
     overlap = forms.IntegerField(
-        label="Annotators per item",
+        label=_("Annotators per item"),
         min_value=1,
         max_value=20,
         initial=2,
-        help_text="Overlap: how many people label each text. Agreement needs at least two.",
+        help_text=_("Overlap: how many people label each text. Agreement needs at least two."),
     )
     blind_percent = forms.IntegerField(
-        label="Share without suggestion, in %",
+        label=_("Share without suggestion, in %"),
         required=False,
         min_value=0,
         max_value=100,
         initial=10,
-        help_text="Shows whether people merely accept what a model suggests.",
+        help_text=_("Shows whether people merely accept what a model suggests."),
     )
     guideline = forms.CharField(
+        label=_("Guideline"),
         required=False,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="How to label. People see it beside the text, models see it in the prompt.",
+        help_text=_("How to label. People see it beside the text, models see it in the prompt."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -72,7 +77,9 @@ class ProjectForm(forms.Form):
         if not cleaned.get("slug") and cleaned.get("name"):
             cleaned["slug"] = free_slug(cleaned["name"])
             if not cleaned["slug"]:
-                self.add_error("slug", "Give a short name of Latin letters, digits and hyphens.")
+                self.add_error(
+                    "slug", gettext("Give a short name of Latin letters, digits and hyphens.")
+                )
         return cleaned
 
     def task_cards(self) -> Iterator[TaskCard]:
@@ -85,15 +92,17 @@ class ConfigForm(forms.Form):
     """A question and its labels as exported by Label Studio or LabelHub."""
 
     config = forms.CharField(
-        label="The configuration",
+        label=_("The configuration"),
         widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false", "class": "mono"}),
-        help_text="Label Studio: Settings, Labeling Interface, Code. Or a schema as JSON.",
+        help_text=_("Label Studio: Settings, Labeling Interface, Code. Or a schema as JSON."),
     )
     answer = forms.CharField(
-        label="Which question",
+        label=_("Which question"),
         required=False,
         max_length=200,
-        help_text="If the configuration asks several: the name of the one to use, as in its code.",
+        help_text=_(
+            "If the configuration asks several: the name of the one to use, as in its code."
+        ),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -108,7 +117,7 @@ class ConfigForm(forms.Form):
             else:
                 cleaned["schema"] = parse_schema(json.loads(config))
         except (json.JSONDecodeError, RecursionError):
-            self.add_error("config", "Is neither Label Studio's XML nor JSON.")
+            self.add_error("config", gettext("Is neither Label Studio's XML nor JSON."))
         except SchemaError as error:
             show_refusal(self, error)
         return cleaned
@@ -117,24 +126,28 @@ class ConfigForm(forms.Form):
 class SettingsForm(forms.Form):
     """Name and description."""
 
-    name = forms.CharField(max_length=200)
-    description = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    name = forms.CharField(label=_("Name"), max_length=200)
+    description = forms.CharField(
+        label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
 
 
 class GuidelineForm(forms.Form):
     """The guideline's text."""
 
     text = forms.CharField(
-        label="Guideline",
+        label=_("Guideline"),
         widget=forms.Textarea(attrs={"rows": 18}),
-        help_text="Shown as written. Saving makes a new version; runs and labels keep the old one.",
+        help_text=_(
+            "Shown as written. Saving makes a new version; runs and labels keep the old one."
+        ),
     )
 
 
 class DeleteForm(forms.Form):
     """The short name, typed to confirm the deletion."""
 
-    typed = forms.CharField(label="Type the short name of the project")
+    typed = forms.CharField(label=_("Type the short name of the project"))
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -144,16 +157,18 @@ class DeleteForm(forms.Form):
         """Require the exact slug."""
         typed: str = self.cleaned_data["typed"].strip()
         if typed != self.project.slug:
-            raise forms.ValidationError(f"That is not “{self.project.slug}”.")
+            raise forms.ValidationError(
+                gettext("That is not “%(slug)s”.") % {"slug": self.project.slug}
+            )
         return typed
 
 
 class PlaceForm(forms.Form):
     """A member's role and annotator kind."""
 
-    role = forms.ChoiceField(choices=Role.choices, initial=Role.REVIEWER)
+    role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.REVIEWER)
     kind = forms.ChoiceField(
-        label="Labels as", choices=ReviewerKind.choices, initial=ReviewerKind.CROWD
+        label=_("Labels as"), choices=ReviewerKind.choices, initial=ReviewerKind.CROWD
     )
 
 
@@ -161,13 +176,17 @@ class InviteForm(PlaceForm):
     """Whom to invite: somebody by name, an e-mail address, or nobody yet: then a link."""
 
     to = forms.CharField(
-        label="User name or e-mail",
+        label=_("User name or e-mail"),
         required=False,
         max_length=254,
-        help_text="Empty: you get a link to hand over.",
+        help_text=_("Empty: you get a link to hand over."),
     )
-    uses = forms.IntegerField(label="People per link", min_value=1, max_value=MOST_USES, initial=1)
-    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=MOST_DAYS, initial=7)
+    uses = forms.IntegerField(
+        label=_("People per link"), min_value=1, max_value=MOST_USES, initial=1
+    )
+    days = forms.IntegerField(
+        label=_("Valid for days"), min_value=1, max_value=MOST_DAYS, initial=7
+    )
     field_order = ["to", "role", "kind", "uses", "days"]
 
 
@@ -175,12 +194,13 @@ class JoinForm(forms.Form):
     """A new account of a person who was invited."""
 
     username = forms.CharField(
-        label="User name",
+        label=_("User name"),
         max_length=150,
         widget=forms.TextInput(attrs={"autocomplete": "username", "autocapitalize": "none"}),
     )
     password = forms.CharField(
+        label=_("Password"),
         strip=False,
-        help_text="At least ten characters.",
+        help_text=_("At least ten characters."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )

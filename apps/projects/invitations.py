@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from apps.accounts.models import User
 from apps.accounts.services import create_user
@@ -28,12 +29,12 @@ MOST_OPEN = 100
 MOST_DAYS = 90
 MOST_USES = 500
 
-#: What a person with a link that does not work reads.
+#: What a person with a link that does not work reads; translated where it is shown.
 REASONS = {
-    Invitation.State.USED: "This link was for a limited number of people, and all have joined.",
-    Invitation.State.EXPIRED: "This link has expired.",
-    Invitation.State.REVOKED: "This link was withdrawn.",
-    Invitation.State.VOID: "The person who sent this link no longer manages the project.",
+    Invitation.State.USED: _("This link was for a limited number of people, and all have joined."),
+    Invitation.State.EXPIRED: _("This link has expired."),
+    Invitation.State.REVOKED: _("This link was withdrawn."),
+    Invitation.State.VOID: _("The person who sent this link no longer manages the project."),
 }
 
 
@@ -173,7 +174,7 @@ def find_invitation(token: str) -> Invitation:
     rows = Invitation.objects.with_creator().select_related("project")
     found = rows.filter(digest=digest(token)).first()
     if found is None:
-        raise NotFound("This link is not complete, or its invitation was deleted.")
+        raise NotFound(_("This link is not complete, or its invitation was deleted."))
     return found
 
 

@@ -11,6 +11,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
@@ -104,13 +105,13 @@ class Project(models.Model):
     """Items, their label schema, a guideline, and the members who label."""
 
     class ReviewScope(models.TextChoices):
-        ALL = "all", "Everything, doubtful items first"
-        DOUBTFUL = "doubtful", "Only what the debate was unsure of"
+        ALL = "all", _("Everything, uncertain items first")
+        DOUBTFUL = "doubtful", _("Only what the debate was unsure of")
 
     class QueueOrder(models.TextChoices):
-        UNCERTAINTY = "uncertainty", "The most doubtful first"
-        RANDOM = "random", "At random"
-        OLDEST = "oldest", "The oldest first"
+        UNCERTAINTY = "uncertainty", _("The most uncertain first")
+        RANDOM = "random", _("At random")
+        OLDEST = "oldest", _("The oldest first")
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=200)
@@ -254,10 +255,10 @@ class SchemaChange(models.Model):
     """
 
     class Status(models.TextChoices):
-        PREVIEWED = "previewed", "Not begun"
-        RUNNING = "running", "Labels are being carried over"
-        DONE = "done", "Done"
-        FAILED = "failed", "Stopped by a fault"
+        PREVIEWED = "previewed", _("Not begun")
+        RUNNING = "running", _("Labels are being carried over")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Stopped by a fault")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="schema_changes")
     from_schema = models.ForeignKey(LabelSchema, on_delete=models.CASCADE, related_name="+")
@@ -360,18 +361,18 @@ class ImportBatch(models.Model):
     """One imported file or posted list; the worker that imports it writes the counts."""
 
     class Status(models.TextChoices):
-        UPLOADED = "uploaded", "Waiting for the choice of columns"
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "Importing"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
+        UPLOADED = "uploaded", _("Waiting for the choice of columns")
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Importing")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
 
     class UnknownLabels(models.TextChoices):
         """Of names in a file that are no labels and for which nothing was decided."""
 
-        REFUSE = "refuse", "Refuse their rows"
-        ADD = "add", "Add them as new labels"
-        IGNORE = "ignore", "Leave them out"
+        REFUSE = "refuse", _("Refuse their rows")
+        ADD = "add", _("Add them as new labels")
+        IGNORE = "ignore", _("Leave them out")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="imports")
     file_name = models.CharField(max_length=255)
@@ -468,14 +469,14 @@ class Notification(models.Model):
     """Tells one person that work they started has ended, once for each time it was started."""
 
     class Kind(models.TextChoices):
-        RUN = "run", "Run"
-        IMPORT = "import", "Import"
-        EXPORT = "export", "Export"
+        RUN = "run", _("Run")
+        IMPORT = "import", _("Import")
+        EXPORT = "export", _("Export")
 
     class Outcome(models.TextChoices):
-        DONE = "done", "Done"
-        STOPPED = "stopped", "Stopped by its budget"
-        FAILED = "failed", "Failed"
+        DONE = "done", _("Done")
+        STOPPED = "stopped", _("Stopped by its budget")
+        FAILED = "failed", _("Failed")
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notifications"
@@ -507,11 +508,11 @@ class Invitation(models.Model):
     stored."""
 
     class State(models.TextChoices):
-        OPEN = "open", "Open"
-        USED = "used", "Used"
-        EXPIRED = "expired", "Expired"
-        REVOKED = "revoked", "Revoked"
-        VOID = "void", "Its creator is no longer a manager"
+        OPEN = "open", _("Open")
+        USED = "used", _("Used")
+        EXPIRED = "expired", _("Expired")
+        REVOKED = "revoked", _("Revoked")
+        VOID = "void", _("Its creator is no longer a manager")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
     digest = models.CharField(max_length=64, unique=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 from django import forms
 from django.forms.formsets import BaseFormSet, formset_factory
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from labelhub.core.schema import (
     COLORS,
@@ -23,8 +25,21 @@ EMPTY_ROWS = 2
 DETAILS = ("include", "exclude", "examples_for", "examples_against")
 
 
-def _lines(hint: str) -> forms.CharField:
-    return forms.CharField(required=False, help_text=hint, widget=forms.Textarea(attrs={"rows": 2}))
+COLOR_WORDS = {
+    "blue": _("Blue"),
+    "orange": _("Orange"),
+    "green": _("Green"),
+    "pink": _("Pink"),
+    "teal": _("Teal"),
+    "purple": _("Purple"),
+    "yellow": _("Yellow"),
+    "red": _("Red"),
+}
+
+
+def _lines(label: StrOrPromise, hint: StrOrPromise) -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": 2})
+    return forms.CharField(label=label, required=False, help_text=hint, widget=widget)
 
 
 class LabelForm(forms.Form):
@@ -32,20 +47,24 @@ class LabelForm(forms.Form):
 
     #: Its spelling in the file that it was proposed from.
     source = forms.CharField(required=False, widget=forms.HiddenInput)
-    name = forms.CharField(max_length=100, error_messages={"required": "Give the label a name."})
-    point = forms.FloatField(required=False, label="Scale point")
+    name = forms.CharField(
+        label=_("Name"), max_length=100, error_messages={"required": _("Give the label a name.")}
+    )
+    point = forms.FloatField(required=False, label=_("Scale point"))
     color = forms.ChoiceField(
         required=False,
-        label="Colour",
-        choices=[("", "Automatic"), *((color, color.capitalize()) for color in COLORS)],
+        label=_("Colour"),
+        choices=[("", _("Automatic")), *((color, COLOR_WORDS[color]) for color in COLORS)],
     )
     description = forms.CharField(
-        required=False, help_text="What the label means, in one sentence."
+        label=_("Description"),
+        required=False,
+        help_text=_("What the label means, in one sentence."),
     )
-    include = _lines("What counts, also when it is not obvious.")
-    exclude = _lines("What does not count, though one might think so.")
-    examples_for = _lines("Texts that carry the label, one per line.")
-    examples_against = _lines("Texts that do not, one per line.")
+    include = _lines(_("Include"), _("What counts, also when it is not obvious."))
+    exclude = _lines(_("Exclude"), _("What does not count, though one might think so."))
+    examples_for = _lines(_("Examples for"), _("Texts that carry the label, one per line."))
+    examples_against = _lines(_("Examples against"), _("Texts that do not, one per line."))
 
     @property
     def has_details(self) -> bool:
@@ -85,13 +104,14 @@ class WholeForm(forms.Form):
     """The question of a schema, and more labels by name."""
 
     question = forms.CharField(
+        label=_("Question"),
         required=False,
-        help_text="Shown above each text. May be empty if the labels explain themselves.",
+        help_text=_("Shown above each text. May be empty if the labels explain themselves."),
     )
     more_names = forms.CharField(
         required=False,
-        label="Add many labels by name",
-        help_text="One name per line; details can follow later.",
+        label=_("Add many labels by name"),
+        help_text=_("One name per line; details can follow later."),
         widget=forms.Textarea(attrs={"rows": 4}),
     )
 

@@ -1,6 +1,8 @@
 // Adds, removes and moves rows of the label editor, and shows the fields of the chosen task. The
 // server reads the same fields without this script.
 
+import { words } from "./words.js";
+
 // So many labels fit on a screen: a filter would be one thing more to read.
 const FEW_ROWS = 9;
 
@@ -25,19 +27,19 @@ function showTask(editor) {
   editor.querySelector("[data-no-labels]").hidden = !bare;
 }
 
-function say(editor, words) {
-  editor.querySelector("[data-said]").textContent = words;
+function say(editor, text) {
+  editor.querySelector("[data-said]").textContent = text;
 }
 
 function nameOf(row) {
-  return row.querySelector('[name$="-name"]').value || "the unnamed label";
+  return row.querySelector('[name$="-name"]').value || words("unnamed");
 }
 
 // Rows that fold: the heading follows the name.
 function watchHeading(row) {
   const heading = row.querySelector("[data-row-name]");
   const name = row.querySelector('[name$="-name"]');
-  if (heading) name.addEventListener("input", () => { heading.textContent = name.value || "New label"; });
+  if (heading) name.addEventListener("input", () => { heading.textContent = name.value || words("new"); });
 }
 
 function watchFilter(editor, rows) {
@@ -45,9 +47,9 @@ function watchFilter(editor, rows) {
   if (!filter || liveRows(rows).length < FEW_ROWS) return;
   filter.hidden = false;
   filter.addEventListener("input", (event) => {
-    const words = event.target.value.trim().toLowerCase();
+    const wanted = event.target.value.trim().toLowerCase();
     for (const row of liveRows(rows)) {
-      row.toggleAttribute("data-filtered", !nameOf(row).toLowerCase().includes(words));
+      row.toggleAttribute("data-filtered", !nameOf(row).toLowerCase().includes(wanted));
     }
   });
   // Enter would save the form.
@@ -84,7 +86,7 @@ function removeRow(editor, rows, row) {
   gone.checked = true;
   gone.dispatchEvent(new Event("change", { bubbles: true }));
   row.hidden = true;
-  say(editor, `Removed ${nameOf(row)}.`);
+  say(editor, words("removed", { name: nameOf(row) }));
   (next?.querySelector(':is(details[name] > summary, [name$="-name"])') ?? editor.querySelector("[data-add]")).focus();
 }
 
@@ -95,7 +97,7 @@ function moveRow(editor, rows, row, step, button) {
   if (step < 0) other.before(row);
   else other.after(row);
   button.focus();
-  say(editor, `${nameOf(row)} is number ${liveRows(rows).indexOf(row) + 1} now.`);
+  say(editor, words("moved", { name: nameOf(row), number: liveRows(rows).indexOf(row) + 1 }));
 }
 
 // Do not number empty rows: they would count as changed and require a name.

@@ -65,7 +65,8 @@ PAGES = {
     "project_preview": row(POST=SIGNED_IN),
     "project_from_config": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "project_overview": READ,
-    "project_setup": READ,
+    # It leads to the overview, which refuses others.
+    "project_setup": row(GET=EVERYBODY),
     "project_schema": READ_AND_CHANGE,
     "project_guideline": READ_AND_CHANGE,
     "project_people": row(GET=MANAGE),

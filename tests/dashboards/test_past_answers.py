@@ -50,7 +50,7 @@ def test_the_latest_answer_stands_first_in_the_words_of_the_labels(project: Proj
     slot = claim(project, person)
     skip_item(project=project, user=person, item_id=slot.item_id, lease_token=slot.lease_token)
 
-    assert [answer.words for answer in listed(project, person)] == ["skipped", "bad", "good"]
+    assert [answer.words for answer in listed(project, person)] == ["Skipped", "bad", "good"]
     assert all(answer.stands for answer in listed(project, person))
 
 

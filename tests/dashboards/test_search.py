@@ -83,11 +83,10 @@ def test_it_finds_projects_by_name_and_items_by_id_and_text(
     assert f"/items/{other.pk}/" not in html
 
 
-def hits(client: Client, words: str, project: Project) -> list[str]:
+def hits(client: Client, words: str, project: Project, language: str = "en") -> list[str]:
     """The addresses that the header's dialog shows for ``words`` on a page of ``project``."""
-    answer = client.get(
-        "/find/", {"q": words, "project": project.slug}, headers={"HX-Request": "true"}
-    )
+    headers = {"HX-Request": "true", "Accept-Language": language}
+    answer = client.get("/find/", {"q": words, "project": project.slug}, headers=headers)
     html = answer.content.decode()
     assert "<html" not in html
     return re.findall(r'href="([^"]+)"', html)
@@ -108,6 +107,13 @@ def test_it_finds_pages_of_the_project_by_the_beginnings_of_words(
     project: Project, client: Client, words: str, page: str
 ) -> None:
     assert f"/p/{project.slug}/{page}" in hits(client, words, project)
+
+
+@all_cases("words", ["übers", "overv"])
+def test_names_in_the_language_of_the_page_and_in_english_are_found(
+    project: Project, client: Client, words: str
+) -> None:
+    assert hits(client, words, project, "de") == [f"/p/{project.slug}/"]
 
 
 def test_it_offers_only_what_the_role_may_do(project: Project, client: Client) -> None:

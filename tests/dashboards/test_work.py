@@ -109,7 +109,7 @@ def test_a_desk_shows_what_is_for_somebody(project: Project) -> None:
     assert desk.postponed == 1
     assert [draft.item_id for draft in desk.drafts] == [items[1].pk]
     assert [label.provenance["reason"] for label in desk.returned] == ["Look again."]
-    assert [(change.words, change.version) for change in desk.changes] == [("Labels", 1)]
+    assert [(change.kind, change.version) for change in desk.changes] == [("schema", 1)]
 
 
 def test_the_report_takes_the_same_queries_however_many_people(

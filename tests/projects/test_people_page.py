@@ -138,7 +138,7 @@ def test_a_change_in_place_can_be_undone(manager: Client, project: Project) -> N
     answer = manager.post(f"{URL}{user.pk}/", place, headers={"HX-Request": "true"})
     page = answer.content.decode()
     assert f'<tr id="member-{user.pk}">' in page
-    assert "is now reviewer, expert" in page
+    assert "is now Reviewer, Expert" in page
     assert '{"role": "viewer", "kind": "crowd"}' in page
 
 

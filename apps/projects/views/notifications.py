@@ -5,6 +5,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
@@ -54,7 +55,7 @@ def notifications_mail(request: SignedInRequest) -> HttpResponse:
     request.user.notify_by_email = request.POST.get("to") == "on"
     request.user.save(update_fields=["notify_by_email"])
     if request.user.notify_by_email:
-        messages.success(request, "Notifications are sent by e-mail too.")
+        messages.success(request, gettext("Notifications are sent by e-mail too."))
     else:
-        messages.success(request, "No more e-mails are sent.")
+        messages.success(request, gettext("No more e-mails are sent."))
     return redirect("notification_list")

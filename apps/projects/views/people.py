@@ -7,6 +7,7 @@ from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -71,7 +72,7 @@ def invitation_revoke(request: SignedInRequest, slug: str, invitation_id: int) -
     """Let nobody else join by it."""
     project = get_project(request.user, slug, Right.MANAGE)
     revoke_invitation(invitation=get_invitation(project, invitation_id))
-    messages.success(request, "The invitation no longer works.")
+    messages.success(request, gettext("The invitation no longer works."))
     return redirect("project_people", slug)
 
 
@@ -96,7 +97,9 @@ def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
         return _row(request, project, get_member(project, user_id), error=error.message)
     if in_place and request.user != member.user:
         return _row(request, project, changed, before=before)
-    messages.success(request, f"{member.user.display_name} is now {changed.get_role_display()}.")
+    words = gettext("%(name)s is now %(role)s.")
+    shown = {"name": member.user.display_name, "role": changed.get_role_display()}
+    messages.success(request, words % shown)
     return _next_page(request.user, project)
 
 
@@ -107,7 +110,8 @@ def member_remove(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
     project = get_project(request.user, slug, Right.MANAGE)
     user = get_member(project, user_id).user
     remove_member(project=project, user=user, actor=request.user)
-    messages.success(request, f"{user.display_name} is no longer a member.")
+    words = gettext("%(name)s is no longer a member.")
+    messages.success(request, words % {"name": user.display_name})
     return _next_page(request.user, project)
 
 
@@ -144,7 +148,8 @@ def _invite(request: SignedInRequest, project: Project, place: dict[str, Any]) -
     actor = request.user
     if "@" in to:
         invite_by_mail(request=request, project=project, actor=actor, email=to, **place)
-        messages.success(request, f"An invitation is on its way to {to}.")
+        words = gettext("An invitation is on its way to %(address)s.")
+        messages.success(request, words % {"address": to})
     elif to:
         place.pop("days")
         user = find_user(to)
@@ -153,14 +158,16 @@ def _invite(request: SignedInRequest, project: Project, place: dict[str, Any]) -
         if project.memberships.filter(user=user).exists():
             raise InvalidInput.at("to", f"{user.display_name} is already a member.")
         set_member(project=project, user=user, actor=actor, **place)
-        messages.success(request, f"{user.display_name} is now a member.")
+        words = gettext("%(name)s is now a member.")
+        messages.success(request, words % {"name": user.display_name})
     else:
         made = create_invitation(project=project, actor=actor, uses=uses, **place)
         keep_secret(request, LINK, request.build_absolute_uri(made.path))
 
 
 def _joined(request: HttpRequest, member: Membership) -> HttpResponse:
-    messages.success(request, f"You are a member of {member.project.name}.")
+    words = gettext("You are a member of %(project)s.")
+    messages.success(request, words % {"project": member.project.name})
     page = "review" if member.role == Role.REVIEWER else "project_overview"
     return redirect(page, member.project.slug)
 
@@ -176,7 +183,7 @@ def _join_page(
     context = {
         "invitation": found,
         "form": form,
-        "reason": reason,
+        "reason": gettext(reason),
         # Who has an account with that address signs in; only its owner got the link.
         "new_account": found is not None
         and found.created_by.makes_accounts

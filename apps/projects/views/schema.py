@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
@@ -34,9 +35,10 @@ def project_schema(request: SignedInRequest, slug: str) -> HttpResponse:
         except LabelhubError as error:
             show_refusal(labels.whole, error)
         else:
-            new = saved.version != current.version
-            words = f"The labels are saved as version {saved.version}." if new else "Saved."
-            messages.success(request, words)
+            words = gettext("Saved.")
+            if saved.version != current.version:
+                words = gettext("The labels are saved as version %(version)s.")
+            messages.success(request, words % {"version": saved.version})
             return redirect("project_schema", slug)
     context = {
         **project_page(request, project, "labels"),
@@ -65,7 +67,8 @@ def project_guideline(request: SignedInRequest, slug: str) -> HttpResponse:
     )
     if editing and form.is_valid():
         saved = set_guideline(project=project, actor=request.user, **form.cleaned_data)
-        messages.success(request, f"The guideline is saved as version {saved.version}.")
+        words = gettext("The guideline is saved as version %(version)s.")
+        messages.success(request, words % {"version": saved.version})
         return redirect("project_guideline", slug)
     context = {
         **project_page(request, project, "guideline"),

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
@@ -33,7 +34,7 @@ def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         except LabelhubError as error:
             show_refusal(form, error)
         else:
-            messages.success(request, "The settings are saved.")
+            messages.success(request, gettext("The settings are saved."))
             return redirect("project_settings", slug)
     return _page(request, project, form, DeleteForm(project=project))
 
@@ -47,7 +48,9 @@ def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
     if not typed.is_valid():
         return _page(request, project, SettingsForm(initial=_initial(project)), typed)
     delete_project(project=project, actor=request.user)
-    messages.success(request, f"The project “{project.name}” is deleted.")
+    messages.success(
+        request, gettext("The project “%(name)s” is deleted.") % {"name": project.name}
+    )
     return redirect("home")
 
 

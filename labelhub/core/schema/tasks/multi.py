@@ -18,6 +18,7 @@ from labelhub.core.schema.definition import (
 from labelhub.core.schema.menu import menu_of
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType
+from labelhub.core.texts import gettext_noop
 
 #: Of these, label names may only have commas.
 _BETWEEN_NAMES = re.compile(r"[,#|\n]")
@@ -27,8 +28,8 @@ class Multi(LabelType):
     """Any of the schema's labels, or none: each is present or not."""
 
     name = "multi"
-    title = "Several labels"
-    summary = "Each label is present or not."
+    title = gettext_noop("Several labels")
+    summary = gettext_noop("Each label is present or not.")
     example = "Food ✓ · Service ✓ · Price ✗"
     question = "Which of the aspects are present in the text?"
     question_to_people = "Which apply?"

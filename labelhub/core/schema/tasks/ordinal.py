@@ -16,6 +16,7 @@ from labelhub.core.schema.definition import (
 from labelhub.core.schema.menu import NUMBER, Menu
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, unwrap_single
+from labelhub.core.texts import gettext_noop
 
 #: Squares of distances must fit into a float.
 MOST_POINT = 1e12
@@ -25,8 +26,8 @@ class Ordinal(LabelType):
     """One point of an ordered scale; each label is a point with a number."""
 
     name = "ordinal"
-    title = "A scale"
-    summary = "One point of an ordered scale."
+    title = gettext_noop("A scale")
+    summary = gettext_noop("One point of an ordered scale.")
     example = "1 · 2 · 3 · 4 · 5"
     question = "Which point of the scale fits the text?"
     ordered = True

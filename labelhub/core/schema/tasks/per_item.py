@@ -7,14 +7,15 @@ from labelhub.core.schema.definition import Schema, Value, fold
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_option, read_text
 from labelhub.core.schema.tasks.text import Text
+from labelhub.core.texts import gettext_noop
 
 
 class PerItem(LabelType):
     """Items have their own question and options."""
 
     name = "per_item"
-    title = "Each item asks"
-    summary = "Items bring their own question and options."
+    title = gettext_noop("Each item asks")
+    summary = gettext_noop("Items bring their own question and options.")
     example = "“What did you mean?”"
     question = "Which of the choices given with the text is right?"
     item_options = True

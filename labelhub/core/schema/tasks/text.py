@@ -7,14 +7,15 @@ from labelhub.core.schema.content import NoAnswer, is_placeholder
 from labelhub.core.schema.definition import Schema, Value, fold
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_text
+from labelhub.core.texts import gettext_noop
 
 
 class Text(LabelType):
     """The answer is free text; there is nothing to choose from."""
 
     name = "text"
-    title = "Free text"
-    summary = "The answer is written."
+    title = gettext_noop("Free text")
+    summary = gettext_noop("The answer is written.")
     example = "“a summary in one line”"
     question = "What is to be said about the text?"
     written = True
