@@ -25,7 +25,7 @@ NOT_YET = {
     "templates/components/project_nav.html",
     "apps/agreement", "apps/dashboards", "apps/debates", "apps/exchange", "apps/labels",
     "apps/learning",
-    "apps/llm", "apps/projects", "apps/reviews",
+    "apps/llm", "apps/projects",
     "apps/echo/reporting",
     "static/js/adjudication.js", "static/js/conversation.js", "static/js/mentions.js",
     "static/js/review.js", "static/js/review", "static/js/schema_editor.js",
@@ -41,12 +41,14 @@ ENGLISH = {
     "apps/authors/snippets.py", "apps/authors/translations.py", "apps/authors/widget",
     "apps/authors/services",
     "static/js/demo_shop.js", "static/js/site_preview.js", "static/js/swagger_ui.js",
+    # Reasons that are stored.
+    "apps/reviews/quality/requeue.py", "apps/reviews/queue/reviewer_status.py",
     # Errors, which REST shows too.
     "apps/common/outages.py", "apps/accounts/authentication.py",
 }  # fmt: skip
 #: Parts of any app: REST, commands, the admin console, and what is stored.
 ENGLISH_PARTS = {
-    "api", "consumers", "management", "migrations", "admin.py", "apps.py", "jobs.py",
+    "api", "api.py", "consumers", "management", "migrations", "admin.py", "apps.py", "jobs.py",
     "serializers.py", "tasks.py",
 }  # fmt: skip
 

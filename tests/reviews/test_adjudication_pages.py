@@ -103,7 +103,7 @@ def test_a_decision_goes_on_to_the_next(client: Client, project: Project, judge:
     assert (label.evidence, label.seconds) == ({"bad": ["the food"]}, 8.5)
     assert not Decision.objects.get(label=label).late
     page = client.get(response.headers["Location"]).content.decode()
-    assert "Decided: bad. Explained to 1." in page
+    assert "Decided: bad. Explained to 1 person." in page
     assert at("adjudication_undo", project) in page
 
 
@@ -140,7 +140,7 @@ def test_nobody_can_tell_whatever_was_chosen(client: Client, project: Project) -
     label = Label.objects.current().get(annotator__kind="expert")
     assert (label.value, label.evidence) == (None, {"good": ["the food"]})
     page = client.get(response.headers["Location"]).content.decode()
-    assert "Decided: unsure. Explained to 2." in page
+    assert "Decided: unsure. Explained to 2 people." in page
     again = client.post(at("adjudication_undo", project), follow=True).content.decode()
     assert "Two readings.</textarea>" in again
 

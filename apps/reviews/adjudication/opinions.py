@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.common.highlight import find_quote
@@ -64,7 +65,7 @@ class OpinionSide:
     @property
     def words(self) -> str:
         """The value as people read it."""
-        return UNSURE if self.value is None else value_words(self.value)
+        return gettext(UNSURE) if self.value is None else value_words(self.value)
 
     @property
     def names(self) -> list[str]:

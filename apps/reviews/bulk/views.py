@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
@@ -27,11 +29,11 @@ MOVING = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
 UNEXPECTED_END = 286  # htmx: take the content and stop polling
 
 JOB_COLUMNS = (
-    Column("What"),
-    Column("Who"),
-    Column("When"),
-    Column("Items", numeric=True),
-    Column("State"),
+    Column(_("What")),
+    Column(_("Who")),
+    Column(_("When")),
+    Column(_("Items"), numeric=True),
+    Column(_("State")),
 )
 
 
@@ -111,7 +113,9 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
             messages.error(request, error.message)
             return redirect("item_list", project.slug)
         return redirect("bulk_detail", project.slug, job.pk)
-    jobs = list_page(request, jobs_of(project), JOB_COLUMNS, caption="Bulk jobs, newest first")
+    jobs = list_page(
+        request, jobs_of(project), JOB_COLUMNS, caption=gettext("Bulk jobs, newest first")
+    )
     context = project_page(request, project, "bulk") | {"list": jobs}
     return render(request, "reviews/bulk_list.html", context)
 

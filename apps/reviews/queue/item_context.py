@@ -11,6 +11,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -34,6 +35,8 @@ REPLY = 300
 _MODELS = frozenset({"assistant", "bot", "model", "system"})
 #: Of this many earlier answers of a person the most frequent are offered again.
 REMEMBERED, OFFERED = 300, 8
+#: The questions of tasks, which the core has in English.
+QUESTIONS = (gettext_noop("Which one fits?"), gettext_noop("Which apply?"))
 #: More choices than these can be filtered, and are shown close together.
 FEW = 9
 
@@ -317,7 +320,7 @@ class ReviewTask:
     @property
     def default_question(self) -> str:
         """The question if the schema has none."""
-        return self.task.question_to_people
+        return gettext(self.task.question_to_people)
 
     @property
     def suggested_text(self) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.debates.conversation.speech import place_of, stage_of
 from apps.debates.models import Turn
@@ -24,7 +26,7 @@ CAPS = {"Enter": "Enter", "Backspace": "⌫", "Delete": "Del"}
 _POINT = re.compile(r"\s*[-*•]\s+\**(.{1,100}?)\**\s*:\**\s*(.*)")
 _DECISION = re.compile(r"[\s*#_]*final decision\b", re.IGNORECASE)
 #: How sure somebody says they are, and what is stored.
-SURENESS = ((0.5, "A guess"), (0.7, "Rather sure"), (0.9, "Sure"), (0.99, "Certain"))
+SURENESS = ((0.5, _("A guess")), (0.7, _("Rather sure")), (0.9, _("Sure")), (0.99, _("Certain")))
 
 
 @register.simple_tag
@@ -38,7 +40,7 @@ def key_cap(keys: str) -> SafeString:
 
 
 @register.simple_tag
-def sureness_choices() -> tuple[tuple[float, str], ...]:
+def sureness_choices() -> tuple[tuple[float, StrOrPromise], ...]:
     """Value and words of each answer to how sure somebody is."""
     return SURENESS
 
