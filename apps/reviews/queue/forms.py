@@ -156,7 +156,7 @@ class ReviewPlanForm(forms.ModelForm[Project]):
             "review_scope": _("Items that already have a label by a reviewer stay in the queue."),
             "dispute_above": _("From 0.5 to 1, such as 0.9. Leave it empty to ask no expert."),
             "blind_share": _(
-                "From 0 to 1, such as 0.1. The Quality page compares answers with and "
+                "From 0 to 1, such as 0.1. The Annotators page compares answers with and "
                 "without suggestion."
             ),
             "check_share": _(
