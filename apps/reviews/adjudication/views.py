@@ -16,6 +16,7 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.accounts.http import SignedInRequest
 from apps.common.figures import count_words
 from apps.common.lists import requested_page
+from apps.common.templatetags.labelhub import value_words
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema
@@ -46,7 +47,6 @@ from apps.reviews.comments.selectors import thread_on
 from apps.reviews.queue.forms import read_token
 from apps.reviews.queue.submission import skip_item
 from labelhub.core.errors import Conflict, InvalidInput
-from labelhub.core.schema import value_words
 
 PAGE_SIZE = 25
 

@@ -16,7 +16,7 @@ from apps.accounts.roles import Right
 from apps.common.lists import Column, list_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page
-from apps.projects.selectors import get_project
+from apps.projects.selectors import current_schema, get_project
 from apps.reviews.bulk.forms import OptionsForm
 from apps.reviews.bulk.jobs import plan_job, start_job, undo_job
 from apps.reviews.bulk.plan import get_job, jobs_of, preview, reasons_in_words
@@ -88,7 +88,11 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
         if not form.take(error):
             raise
         return shown
-    return shown | {"plan": plan, "preview": preview(plan)}
+    return shown | {
+        "plan": plan,
+        "preview": preview(plan),
+        "schema": current_schema(project).parsed,
+    }
 
 
 @login_required

@@ -97,7 +97,7 @@ class WholeForm(forms.Form):
     )  # fmt: skip
     order = forms.CharField(
         required=False, label=_("New order"), widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("All labels of afterwards, one per line. Empty: as they are."),
+        help_text=_("All labels after the change, one per line. Empty: as they are."),
     )  # fmt: skip
     question = forms.CharField(required=False, help_text=_("Asked above each text."))
     reason = forms.CharField(

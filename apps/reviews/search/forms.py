@@ -82,7 +82,7 @@ class SearchForm(forms.Form):
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.auto_id = "search-%s"
-        schema = current_schema(project).parsed
+        self.schema = schema = current_schema(project).parsed
         # Not the authors: there may be as many as items.
         found = Annotator.objects.filter(project=project).exclude(kind=Kind.AUTHOR)
         rows = found.order_by("kind", "name").only("pk", "name", "kind")[:MOST_NAMED]
