@@ -403,7 +403,7 @@ class Intervention(models.Model):
 
     class Action(models.TextChoices):
         PAUSE = "pause", _("Paused a reviewer")
-        RESUME = "resume", _("Let a reviewer go on")
+        RESUME = "resume", _("Resumed a reviewer")
         QUALIFIED = "qualified", _("Qualified")
         NOT_QUALIFIED = "not_qualified", _("Did not qualify")
         REQUEUE = "requeue", _("Put a reviewer's labels back into the queue")

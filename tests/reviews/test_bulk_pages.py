@@ -50,7 +50,7 @@ def test_a_row_tells_what_was_said_and_who_has_it(
     page = html(client, project, "items/", q="cold soup")
     assert '<mark class="quote" data-label="">Cold</mark>' in page
     assert HOSTILE not in page
-    assert page.count('<span class="tag" data-color="orange" dir="auto">bad</span>') == 1
+    assert page.count('<span class="tag" data-color="orange" dir="auto">bad</span>') == 2
     assert "Select all results" in page
     rest = html(client, project, "items/", comments="open")
     assert "1 comment, 1 open" in rest
