@@ -39,8 +39,8 @@ function watchOpinions() {
 }
 
 // Shows the selected answer on the button, and highlights the opinions that gave it.
-const choices = [...desk.querySelectorAll("[data-value]")];
-const none = desk.querySelector("[data-none]");
+const choices = [...desk.querySelectorAll("[name=value]")];
+const none = desk.querySelector("[name=none]");
 
 const chosenNow = () => choices.filter((each) => each.matches("textarea") ? each.value.trim() : each.checked);
 
