@@ -90,7 +90,7 @@ def test_many_items_are_counted_no_further_than_they_can_be_paged(
 
     page = html(client, project, "items/", page=99)
 
-    assert "5+ items; the list ends after 5" in page
+    assert "5+ items. The list ends here" in page
     assert "Page 3 of 3+" in page
 
 

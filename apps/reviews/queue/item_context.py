@@ -197,7 +197,7 @@ def debate_behind(project: Project, item_id: int) -> Debate | None:
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One label to choose. ``group``: the common beginning of its name and others'; ``short``: the
-    rest of its name, or all of it."""
+    rest of its name, or all of it; ``kinds`` of the annotators who gave it, if that is shown."""
 
     value: str
     title: str
@@ -207,6 +207,7 @@ class Choice:
     group: str = ""
     short: str = ""
     help: LabelDef | None = None
+    kinds: tuple[str, ...] = ()
 
     @property
     def has_help(self) -> bool:
@@ -418,7 +419,7 @@ def _choices(
     return [
         Choice(
             value=name,
-            title=_title(schema, name),
+            title=choice_title(schema, name),
             key=key,
             color=schema.color(name, state.item.options),
             suggested=name in suggested,
@@ -448,7 +449,7 @@ def group_names(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _title(schema: Schema, name: str) -> str:
+def choice_title(schema: Schema, name: str) -> str:
     """A scale point shows its number beside its name."""
     label = schema.label(name)
     if not schema.task.ordered or label is None or label.point is None:
