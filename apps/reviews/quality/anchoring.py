@@ -347,7 +347,7 @@ def in_points(difference: Figure) -> dict[str, object]:
         "range": ""
         if low is None or high is None
         else gettext("%(low)s to %(high)s") % {"low": _points(low), "high": _points(high)},
-        "method": difference.get("method"),
+        "method": gettext(str(difference.get("method"))),
     }
 
 

@@ -99,7 +99,9 @@ class WholeForm(forms.Form):
         required=False, label=_("New order"), widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("All labels after the change, one per line. Empty: as they are."),
     )  # fmt: skip
-    question = forms.CharField(required=False, help_text=_("Asked above each text."))
+    question = forms.CharField(
+        required=False, label=_("Question"), help_text=_("Asked above each text.")
+    )
     reason = forms.CharField(
         required=False, max_length=2000, label=_("Why"), help_text=_("Kept with the change."),
         widget=forms.Textarea(attrs={"rows": 2}),

@@ -7,6 +7,7 @@ from labelhub.core.schema.content import NoAnswer, is_placeholder
 from labelhub.core.schema.definition import Schema, Value, fold
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_text
+from labelhub.core.texts import gettext_noop
 
 
 class Text(LabelType):
@@ -27,7 +28,9 @@ class Text(LabelType):
     hub_words = "words"
     answer_template = "reviews/answer_text.html"
     unlabelled_reason = "answers are free texts"
-    no_chance_reason = "free texts have no categories, so chance agreement cannot be removed"
+    no_chance_reason = gettext_noop(
+        "free texts have no categories, so chance agreement cannot be removed"
+    )
     not_learnable_reason = "The answers are free texts: there are no labels to learn."
 
     def offered(self, schema: Schema, options: Sequence[str]) -> tuple[str, ...]:
