@@ -183,8 +183,8 @@ class Opinions:
     def _side(self, opinions: Sequence[Opinion]) -> OpinionSide:
         value = opinions[0].label.value
         offered = value is not None and self._is_offered(value)
-        said = self.schema.parsed.names_in(value)
-        same = (choice for choice in self.choices if choice.value in said)
+        names = self.schema.parsed.names_in(value)
+        same = (choice for choice in self.choices if choice.value in names)
         choice = next(same, None) if not self.task.several else None
         key, says = (choice.key, choice.value) if choice else ("", "")
         return OpinionSide(value, tuple(opinions), offered, key, says)

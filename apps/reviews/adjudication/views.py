@@ -246,14 +246,16 @@ def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpRespon
 
 
 def _words(done: Adjudicated) -> str:
-    told = len(done.overruled) if done.comment else 0
+    reached = len(done.overruled) if done.comment else 0
     if done.gold is None and done.label.abstained:
         words = gettext("Decided: unsure.")
     elif done.gold is None or done.gold.value != done.label.value:
         return gettext("Stored. The gold of the author or an import takes precedence.")
     else:
         words = gettext("Decided: %(label)s.") % {"label": value_words(done.gold.value)[:80]}
-    if not told:
+    if not reached:
         return words
-    explained = ngettext("Explained to %(number)s person.", "Explained to %(number)s people.", told)
-    return f"{words} {explained % {'number': count_words(told)}}"
+    explained = ngettext(
+        "Explained to %(number)s person.", "Explained to %(number)s people.", reached
+    )
+    return f"{words} {explained % {'number': count_words(reached)}}"
