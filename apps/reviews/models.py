@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
@@ -83,20 +84,20 @@ class BulkJob(models.Model):
     """One thing done to many items, by one worker at a time, that can be undone as a whole."""
 
     class Action(models.TextChoices):
-        ACCEPT = "accept", "Accept what is suggested"
-        LABEL = "label", "Give all one label"
-        ASSIGN = "assign", "Give to people"
-        AUDIENCE = "audience", "Keep for one kind of people"
-        PROMOTE = "promote", "Put first"
-        RETURN = "return", "Return to the queue"
+        ACCEPT = "accept", _("Accept what is suggested")
+        LABEL = "label", _("Give all one label")
+        ASSIGN = "assign", _("Give to people")
+        AUDIENCE = "audience", _("Keep for one kind of people")
+        PROMOTE = "promote", _("Put first")
+        RETURN = "return", _("Return to the queue")
 
     class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "At work"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        UNDOING = "undoing", "Being undone"
-        UNDONE = "undone", "Undone"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("At work")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        UNDOING = "undoing", _("Being undone")
+        UNDONE = "undone", _("Undone")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="bulk_jobs")
     actor = models.ForeignKey(
@@ -141,10 +142,10 @@ class BulkChange(models.Model):
 class Purpose(models.TextChoices):
     """What an item was handed out for. Whether its answer is known the person cannot tell."""
 
-    WORK = "work", "Work"
-    SETTLE = "settle", "Adjudication"
-    CHECK = "check", "Known answer mixed in"
-    QUALIFY = "qualify", "Qualification"
+    WORK = "work", _("Work")
+    SETTLE = "settle", _("Adjudication")
+    CHECK = "check", _("Gold question")
+    QUALIFY = "qualify", _("Qualification")
 
 
 class Slot(models.Model):
@@ -209,18 +210,18 @@ class Decision(models.Model):
     """What a reviewer did with an item that the queue handed to them."""
 
     class Action(models.TextChoices):
-        ACCEPT = "accept", "Accepted"
-        FIX = "fix", "Fixed"
-        REJECT = "reject", "Rejected"
-        LABEL = "label", "Labelled"
-        SKIP = "skip", "Skipped"
-        POSTPONE = "postpone", "Postponed"
+        ACCEPT = "accept", _("Accepted")
+        FIX = "fix", _("Fixed")
+        REJECT = "reject", _("Rejected")
+        LABEL = "label", _("Labelled")
+        SKIP = "skip", _("Skipped")
+        POSTPONE = "postpone", _("Postponed")
 
     class Arm(models.TextChoices):
         """Whether the suggestion was shown; drawn by hash where a share is to be blind."""
 
-        SHOWN = "shown", "Shown"
-        WITHHELD = "withheld", "Withheld"
+        SHOWN = "shown", _("Shown")
+        WITHHELD = "withheld", _("Withheld")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="decisions")
@@ -292,10 +293,10 @@ class Requeue(models.Model):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "At work"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("At work")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
 
     UNFINISHED = (Status.QUEUED, Status.RUNNING)
 
@@ -340,9 +341,9 @@ class ReviewSettings(models.Model):
     """
 
     class Rationale(models.TextChoices):
-        NO = "no", "Not asked"
-        OPTIONAL = "optional", "May be given"
-        REQUIRED = "required", "Must be given"
+        NO = "no", _("Not asked")
+        OPTIONAL = "optional", _("May be given")
+        REQUIRED = "required", _("Must be given")
 
     project = models.OneToOneField(
         Project, primary_key=True, on_delete=models.CASCADE, related_name="review_settings"
@@ -378,9 +379,9 @@ class ReviewerStatus(models.Model):
     """Where one reviewer stands in one project; none means that nothing keeps them from working."""
 
     class Status(models.TextChoices):
-        ACTIVE = "active", "At work"
-        QUALIFYING = "qualifying", "Qualifying"
-        PAUSED = "paused", "Paused"
+        ACTIVE = "active", _("At work")
+        QUALIFYING = "qualifying", _("Qualifying")
+        PAUSED = "paused", _("Paused")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="standings")
     user = models.ForeignKey(
@@ -401,19 +402,19 @@ class Intervention(models.Model):
     """What somebody did to the queue or to other people's work, and why. Append-only."""
 
     class Action(models.TextChoices):
-        PAUSE = "pause", "Paused a reviewer"
-        RESUME = "resume", "Let a reviewer go on"
-        QUALIFIED = "qualified", "Qualified"
-        NOT_QUALIFIED = "not_qualified", "Did not qualify"
-        REQUEUE = "requeue", "Put a reviewer's labels back into the queue"
-        RETURN = "return", "Returned items to the queue"
-        REVOKE = "revoke", "Took a lease away"
-        ASSIGN = "assign", "Assigned items"
-        UNASSIGN = "unassign", "Lifted assignments"
-        PROMOTE = "promote", "Put items first"
-        EXPLAIN = "explain", "Explained a decision to the reviewers"
-        SEND_BACK = "send_back", "Sent an item back to its reviewers"
-        PLAN = "plan", "Changed the review plan"
+        PAUSE = "pause", _("Paused a reviewer")
+        RESUME = "resume", _("Resumed a reviewer")
+        QUALIFIED = "qualified", _("Qualified")
+        NOT_QUALIFIED = "not_qualified", _("Did not qualify")
+        REQUEUE = "requeue", _("Put a reviewer's labels back into the queue")
+        RETURN = "return", _("Returned items to the queue")
+        REVOKE = "revoke", _("Took a lease away")
+        ASSIGN = "assign", _("Assigned items")
+        UNASSIGN = "unassign", _("Lifted assignments")
+        PROMOTE = "promote", _("Put items first")
+        EXPLAIN = "explain", _("Explained a decision to the reviewers")
+        SEND_BACK = "send_back", _("Sent an item back to its reviewers")
+        PLAN = "plan", _("Changed the review plan")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="+")
     actor = models.ForeignKey(

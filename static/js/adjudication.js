@@ -4,6 +4,7 @@ import { watchFresh } from "./review/fresh.js";
 import { rememberLabels, watchLabels } from "./review/labels.js";
 import { Leases } from "./review/leases.js";
 import { watchNone } from "./review/none.js";
+import { words } from "./words.js";
 
 const desk = document.querySelector("[data-desk]");
 const hero = desk.querySelector("[data-hero]");
@@ -38,24 +39,24 @@ function watchOpinions() {
 }
 
 // Shows the selected answer on the button, and highlights the opinions that gave it.
-const choices = [...desk.querySelectorAll("[data-value]")];
-const none = desk.querySelector("[data-none]");
+const choices = [...desk.querySelectorAll("[name=value]")];
+const none = desk.querySelector("[name=none]");
 
 const chosenNow = () => choices.filter((each) => each.matches("textarea") ? each.value.trim() : each.checked);
 
 function showChoice() {
   const chosen = chosenNow();
-  const words = none?.checked ? "none of these" : chosen.map((each) => each.value).join(", ");
-  desk.querySelector("[data-go-words]").textContent = words ? `Decide: ${words}` : "Choose an answer";
+  const answer = none?.checked ? words("none-of-these") : chosen.map((each) => each.value).join(", ");
+  desk.querySelector("[data-go-words]").textContent = answer ? words("decide", { answer }) : words("choose-answer");
   const names = JSON.stringify(chosen.map((each) => each.value).sort());
   for (const button of desk.querySelectorAll("[data-take]")) {
     const same = JSON.stringify(JSON.parse(button.dataset.take).sort()) === names;
-    button.closest(".side").toggleAttribute("data-chosen", same && Boolean(words));
+    button.closest(".side").toggleAttribute("data-chosen", same && Boolean(answer));
   }
   for (const side of desk.querySelectorAll(".side[data-says]")) {
     side.toggleAttribute("data-chosen", chosen.some((each) => each.value === side.dataset.says));
   }
-  if (words) desk.querySelector("[data-complaint]").hidden = true;
+  if (answer) desk.querySelector("[data-complaint]").hidden = true;
 }
 
 function watchChoices() {
@@ -83,7 +84,7 @@ let marked = "";
 
 function count() {
   const picked = desk.querySelectorAll("[name=quote]:checked").length;
-  desk.querySelector("[data-picked]").textContent = picked ? `${picked} quote${picked === 1 ? "" : "s"}` : "";
+  desk.querySelector("[data-picked]").textContent = picked ? words("picked", { number: picked }) : "";
   desk.querySelector("[data-mark-hint]").hidden = picked > 0 || !mark.hidden;
 }
 
@@ -92,14 +93,14 @@ function labelFor() {
   return chosen?.value ?? "";
 }
 
-function addQuote(words, label = labelFor()) {
+function addQuote(text, label = labelFor()) {
   const item = document.createElement("li");
   const pick = document.createElement("label");
   const box = document.createElement("input");
   const quote = document.createElement("q");
   pick.className = "quote-pick";
-  Object.assign(box, { type: "checkbox", name: "quote", value: JSON.stringify([label, words]), checked: true });
-  quote.textContent = words;
+  Object.assign(box, { type: "checkbox", name: "quote", value: JSON.stringify([label, text]), checked: true });
+  quote.textContent = text;
   quote.dir = "auto";
   pick.append(box, quote);
   item.append(pick);
@@ -111,11 +112,11 @@ function watchMarking() {
   document.addEventListener("selectionchange", () => {
     const selection = document.getSelection();
     const inText = selection.rangeCount && hero.contains(selection.getRangeAt(0).commonAncestorContainer);
-    const words = inText ? selection.toString().trim() : "";
-    if (!words && desk.contains(document.activeElement) && document.activeElement === mark) return;
-    marked = words;
-    mark.hidden = words.length < 2;
-    desk.querySelector("[data-mark-words]").textContent = `“${words}”`;
+    const text = inText ? selection.toString().trim() : "";
+    if (!text && desk.contains(document.activeElement) && document.activeElement === mark) return;
+    marked = text;
+    mark.hidden = text.length < 2;
+    desk.querySelector("[data-mark-words]").textContent = `“${text}”`;
     count();
   });
   // Pressing a button would clear the selection before the click.
@@ -155,7 +156,7 @@ async function fetchOnce(details) {
     body.replaceChildren(document.createRange().createContextualFragment(html));
   } catch {
     details.dataset.fetch = address;
-    body.textContent = "This could not be loaded. Close it and open it again.";
+    body.textContent = words("not-loaded");
   }
 }
 
@@ -166,7 +167,7 @@ function watchSending(leases) {
       event.preventDefault();
       event.stopImmediatePropagation();
       const complaint = desk.querySelector("[data-complaint]");
-      complaint.textContent = none ? "Choose a label or “None of these” first." : "Choose an answer first.";
+      complaint.textContent = words(none ? "choose-label-first" : "choose-first");
       complaint.hidden = false;
       return;
     }
@@ -186,7 +187,7 @@ function hold() {
   if (!desk.dataset.lease) return null;
   const onLost = () => {
     const complaint = desk.querySelector("[data-complaint]");
-    complaint.textContent = "Your lease on this item has ended. Somebody else may decide it meanwhile.";
+    complaint.textContent = words("lease-lost");
     complaint.hidden = false;
   };
   const leases = new Leases({ renew: desk.dataset.renew, release: desk.dataset.release }, { onLost });

@@ -1,5 +1,7 @@
 // After "@an" in a comment, lists the members whose names begin with "an": arrows move, Enter or Tab
 // inserts, Esc closes.
+import { words } from "./words.js";
+
 const CALL = /(?:^|[^\w.@+-])@([\w.+-]{0,150})$/u;
 const PATIENCE = 120;
 
@@ -43,7 +45,7 @@ function show() {
   list.className = "people-offered";
   list.id = `${field.id}-people`;
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "People");
+  list.setAttribute("aria-label", words("people"));
   for (const [index, name] of names.entries()) {
     const option = document.createElement("li");
     option.id = `${list.id}-${index}`;

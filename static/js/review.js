@@ -7,6 +7,7 @@ import { Leases } from "./review/leases.js";
 import { Outbox } from "./review/outbox.js";
 import { Task } from "./review/task.js";
 import { toast } from "./toast.js";
+import { words } from "./words.js";
 
 const bar = document.querySelector("[data-review]");
 const stage = document.querySelector("[data-stage]");
@@ -25,9 +26,9 @@ const outbox = new Outbox(`labelhub.review.${bar.dataset.project}.${bar.dataset.
   onRefused: bringBack,
 });
 
-function showState(state, words) {
+function showState(state, told) {
   saved.dataset.state = state;
-  saved.textContent = { saving: "Saving…", saved: words, failed: words, refused: "Not saved" }[state] ?? "";
+  saved.textContent = { saving: words("saving"), saved: told, failed: told, refused: words("not-saved") }[state] ?? "";
 }
 
 function parse(html) {
@@ -60,7 +61,7 @@ function show(next) {
   window.scrollTo({ top: 0 });
   task.appear();
   task.form.querySelector("[data-hero]").focus({ preventScroll: true });
-  announce.textContent = `Next item: ${task.form.querySelector("[data-hero]").textContent.slice(0, 300)}`;
+  announce.textContent = words("next-item", { text: task.form.querySelector("[data-hero]").textContent.slice(0, 300) });
   prefetch();
 }
 
@@ -82,7 +83,7 @@ async function claim() {
     ahead.push(next);
     return next;
   } catch (error) {
-    if (error instanceof SignedOut) toast("You are signed out. Sign in again to continue.", "bad");
+    if (error instanceof SignedOut) toast(words("signed-out-here"), "bad");
     return undefined; // unknown, not empty
   }
 }
@@ -118,7 +119,7 @@ async function showEnd() {
 
 function showTrouble() {
   stage.removeAttribute("aria-busy");
-  toast("The next item could not be loaded. Trying again in a moment.", "warn");
+  toast(words("next-failed"), "warn");
   setTimeout(() => task ?? advance(), 4000);
 }
 
@@ -130,8 +131,8 @@ function tellReplaced(told) {
 }
 
 /** Show a refused answer again, with the server's message. */
-function bringBack(words, entry, code) {
-  toast(`Not saved: ${words}`, "bad");
+function bringBack(reason, entry, code) {
+  toast(words("not-saved-because", { reason }), "bad");
   // The page shows the old labels: reload the item when the message has been read.
   if (code === "labels_changed") setTimeout(() => location.reload(), 4000);
   if (!entry.extra?.task) return;
@@ -144,7 +145,7 @@ function lost(token) {
   const at = ahead.findIndex((one) => one.token === token);
   if (at >= 0) ahead.splice(at, 1);
   if (task?.token === token) {
-    toast("You no longer have the lease on this item: it has ended, or the item is open in another tab. Your answer will still be stored.", "warn");
+    toast(words("lease-lost"), "warn");
   }
 }
 
@@ -166,7 +167,7 @@ async function undo() {
     if (task) ahead.unshift(task);
     show(new Task(parse(told.html)));
   } catch (error) {
-    toast(error instanceof Refused ? error.message : "The undo failed. Try again.", "bad");
+    toast(error instanceof Refused ? error.message : words("undo-failed"), "bad");
   }
 }
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 #: Names that are the same in every language.
 NAMES = {
-    "API", "CSV", "Echo", "Esc", "GET", "HTTPS", "ID", "IPS", "JSON", "JSONL", "LLM", "LabelHub",
-    "OpenAPI", "PNG", "POST", "REST", "ReDoc", "SNIPS", "SVG", "Swagger", "UI", "URL", "USD", "UTC",
-    "ms",
+    "API", "CSV", "Echo", "Enter", "Esc", "GET", "HTTPS", "ID", "IPS", "JSON", "JSONL", "LLM",
+    "LabelHub", "OpenAPI", "PNG", "POST", "REST", "ReDoc", "SNIPS", "SVG", "Swagger", "UI", "URL",
+    "USD", "UTC", "ms",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: Not for people, or translated already; only line breaks stay.

@@ -93,7 +93,7 @@ def test_too_few_answers_are_refused_with_the_reason(project: Project) -> None:
 
     report = anchoring_report(project)
 
-    reason = "too few answers: 3 with the suggestion and 0 without it; 20 are needed"
+    reason = "too few answers: 3 with the suggestion, 0 without it; 20 are needed"
     assert report.differences["taken_over"] == {"value": None, "reason": reason}
     assert reason in report.sentence
     assert report.people[0].difference["value"] is None

@@ -50,11 +50,35 @@ def test_a_row_tells_what_was_said_and_who_has_it(
     page = html(client, project, "items/", q="cold soup")
     assert '<mark class="quote" data-label="">Cold</mark>' in page
     assert HOSTILE not in page
-    assert "bad" in page
+    assert page.count('<span class="tag" data-color="orange" dir="auto">bad</span>') == 2
     assert "Select all results" in page
     rest = html(client, project, "items/", comments="open")
     assert "1 comment, 1 open" in rest
     assert "person" in rest
+
+
+def test_a_row_shows_the_first_labels_of_a_set(client: Client) -> None:
+    names = ["A", "B", "C", "D", "E"]
+    project = ProjectFactory.create(
+        definition={"task": "multi", "labels": [{"name": name} for name in names]}
+    )
+    client.force_login(member(project, Role.MANAGER))
+    suggest(open_item(project), names)
+    suggest(open_item(project), names[:3])
+
+    page = html(client, project, "items/")
+    assert page.count('class="tag"') == 6
+    assert page.count('title="D, E">+2</span>') == 1
+
+
+def test_a_row_shows_a_written_answer_as_text(client: Client) -> None:
+    project = ProjectFactory.create(definition={"task": "text", "labels": []})
+    client.force_login(member(project, Role.MANAGER))
+    suggest(open_item(project), "word " * 20 + HOSTILE)
+
+    page = html(client, project, "items/")
+    assert "word word word…" in page
+    assert 'class="tag"' not in page
 
 
 def test_many_items_are_counted_no_further_than_they_can_be_paged(
@@ -66,7 +90,7 @@ def test_many_items_are_counted_no_further_than_they_can_be_paged(
 
     page = html(client, project, "items/", page=99)
 
-    assert "5+ items; the list ends after 5" in page
+    assert "5+ items. The list ends here" in page
     assert "Page 3 of 3+" in page
 
 

@@ -148,7 +148,7 @@ def label_tags(
     """A value as one tag for each label, in the label's colour; words that are no label as a tag
     without a colour. ``under`` is the schema, ``options`` those of the item."""
     named = under.task.names_in(under, value) if under and value is not None else []
-    names = named or [schema.value_words(value)]
+    names = named or [value_words(value)]
     colors = [under.color(name, options) if under else "" for name in names]
     return format_html_join(
         " ",
@@ -163,7 +163,7 @@ def label_tags(
 @register.filter
 def value_words(value: Any) -> str:
     """A label's value in words."""
-    return schema.value_words(value)
+    return gettext("None of these") if value == [] else schema.value_words(value)
 
 
 @register.filter

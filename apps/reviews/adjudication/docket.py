@@ -10,6 +10,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import Substr
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Right, Role
@@ -28,7 +29,7 @@ MOST = 5000
 NAMED = 12
 #: Longer pairs of labels are no filter.
 LONGEST = 120
-UNSURE = "unsure"
+UNSURE = gettext_noop("unsure")
 AGES = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 BETWEEN_PEOPLE, WITH_A_MACHINE = "people", "machine"
 #: Characters of a text in a row.
@@ -48,7 +49,7 @@ class Voice(NamedTuple):
     @property
     def words(self) -> str:
         """The value as people read it."""
-        return UNSURE if self.value is None else value_words(self.value)
+        return gettext(UNSURE) if self.value is None else value_words(self.value)
 
 
 @dataclass(frozen=True, slots=True)

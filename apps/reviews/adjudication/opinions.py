@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.common.highlight import find_quote
@@ -17,9 +18,9 @@ from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
-from apps.reviews.queue.item_context import FEW, choice_keys, group_names
+from apps.reviews.queue.item_context import FEW, Choice, choice_keys, choice_title, group_names
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.schema import LabelDef, LabelType, Value, value_key, value_words
+from labelhub.core.schema import LabelType, Value, value_key, value_words
 
 #: Keys of the page's actions, which are no keys of labels.
 TAKEN = frozenset("bdefgjklnqrsu")
@@ -64,7 +65,7 @@ class OpinionSide:
     @property
     def words(self) -> str:
         """The value as people read it."""
-        return UNSURE if self.value is None else value_words(self.value)
+        return gettext(UNSURE) if self.value is None else value_words(self.value)
 
     @property
     def names(self) -> list[str]:
@@ -77,22 +78,6 @@ class OpinionSide:
     def kinds(self) -> list[str]:
         """The kinds of the annotators, one for each of them."""
         return [opinion.label.annotator.kind for opinion in self.opinions]
-
-
-@dataclass(frozen=True)
-class Option:
-    """One label that the decision may choose; ``kinds`` of the annotators who chose it. ``group``
-    and ``short`` are as those of ``Choice``."""
-
-    value: str
-    title: str
-    key: str
-    color: str
-    kinds: tuple[str, ...]
-    contested: bool
-    group: str = ""
-    short: str = ""
-    help: LabelDef | None = None
 
 
 @dataclass(frozen=True)
@@ -153,8 +138,8 @@ class Opinions:
 
     @property
     def many(self) -> bool:
-        """Whether there are too many options to see at a glance."""
-        return len(self.options) > FEW
+        """Whether there are too many choices to see at a glance."""
+        return len(self.choices) > FEW
 
     @property
     def people(self) -> list[Opinion]:
@@ -175,17 +160,17 @@ class Opinions:
         sides = [self._side(group) for group in groups.values()]
         if not self.task.one_of_several:
             return sides
-        order = {option.title: position for position, option in enumerate(self.options)}
-        return sorted(sides, key=lambda side: (order.get(side.words, len(order)), side.words))
+        order = {choice.value: position for position, choice in enumerate(self.choices)}
+        return sorted(sides, key=lambda side: (order.get(side.says, len(order)), side.words))
 
     @cached_property
-    def options(self) -> list[Option]:
+    def choices(self) -> list[Choice]:
         """The labels to choose from, in the order of the schema; free text has none."""
         names = self.schema.parsed.offered(self.item.options)
         groups = group_names(names)
         keys = choice_keys(len(names), TAKEN)
         return [
-            self._option(name, key, groups[name]) for name, key in zip(names, keys, strict=True)
+            self._choice(name, key, groups[name]) for name, key in zip(names, keys, strict=True)
         ]
 
     def own(self, user: User) -> Opinion | None:
@@ -198,9 +183,10 @@ class Opinions:
     def _side(self, opinions: Sequence[Opinion]) -> OpinionSide:
         value = opinions[0].label.value
         offered = value is not None and self._is_offered(value)
-        same = (option for option in self.options if option.title == value_words(value))
-        option = next(same, None) if not self.task.several else None
-        key, says = (option.key, option.value) if option else ("", "")
+        names = self.schema.parsed.names_in(value)
+        same = (choice for choice in self.choices if choice.value in names)
+        choice = next(same, None) if not self.task.several else None
+        key, says = (choice.key, choice.value) if choice else ("", "")
         return OpinionSide(value, tuple(opinions), offered, key, says)
 
     def _is_offered(self, value: Any) -> bool:
@@ -210,30 +196,22 @@ class Opinions:
             return False
         return True
 
-    def _option(self, name: str, key: str, group: tuple[str, str]) -> Option:
-        label = self.schema.parsed.label(name)
-        point = label.point if label is not None else None
-        spoken = [opinion.label for opinion in self.opinions if opinion.label.value is not None]
-        saying = [
-            label.annotator.kind
-            for label in spoken
-            if (
-                name in label.value
-                if isinstance(label.value, list)
-                else label.value in (name, point)
-            )
-        ]
-        title = name if point is None or not self.task.ordered else f"{point:g}"
-        return Option(
+    def _choice(self, name: str, key: str, group: tuple[str, str]) -> Choice:
+        schema = self.schema.parsed
+        return Choice(
             value=name,
-            title=title,
+            title=choice_title(schema, name),
             key=key,
             color=self.color(name),
-            kinds=tuple(saying),
-            contested=0 < len(saying) < len(spoken),
+            suggested=False,
             group=group[0],
             short=group[1],
-            help=label if not self.task.item_options else None,
+            help=schema.label(name),
+            kinds=tuple(
+                opinion.label.annotator.kind
+                for opinion in self.opinions
+                if name in schema.names_in(opinion.label.value)
+            ),
         )
 
 

@@ -225,7 +225,7 @@ def _evidence(case: Opinions, ruling: Ruling) -> dict[str, list[str]]:
     """
     answer = Answer(value=ruling.value, abstain=ruling.abstain)
     value = validate_value(case.schema, case.state, answer)
-    names = [option.value for option in case.options]
+    names = [choice.value for choice in case.choices]
     meant = case.schema.parsed.names_in(value)
     chosen = [name for name in names if name in meant]
     offered = names if ruling.abstain or isinstance(value, list) else chosen

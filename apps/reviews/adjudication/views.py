@@ -9,11 +9,14 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.http import SignedInRequest
+from apps.common.figures import count_words
 from apps.common.lists import requested_page
+from apps.common.templatetags.labelhub import value_words
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema
@@ -44,7 +47,6 @@ from apps.reviews.comments.selectors import thread_on
 from apps.reviews.queue.forms import read_token
 from apps.reviews.queue.submission import skip_item
 from labelhub.core.errors import Conflict, InvalidInput
-from labelhub.core.schema import value_words
 
 PAGE_SIZE = 25
 
@@ -125,7 +127,7 @@ def adjudication_return(request: SignedInRequest, slug: str, item_id: int) -> Ht
     except Conflict as error:
         return _refused(request, slug, error)
     names = ", ".join(person.username for person in sent.people)
-    messages.success(request, f"Sent back to {names}.")
+    messages.success(request, gettext("Sent back to %(names)s.") % {"names": names})
     return _to_next(request, project, after=item_id)
 
 
@@ -135,7 +137,7 @@ def adjudication_skip(request: SignedInRequest, slug: str, item_id: int) -> Http
     """Leave the item to another expert."""
     project = project_to_adjudicate(request.user, slug)
     skip_item(project=project, user=request.user, item_id=item_id)
-    messages.info(request, "Skipped. Undo brings the item back.")
+    messages.info(request, gettext("Skipped. Undo brings the item back."))
     return _to_next(request, project, after=item_id)
 
 
@@ -146,9 +148,9 @@ def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
     project = project_to_adjudicate(request.user, slug)
     undone = undo_adjudication(project=project, user=request.user)
     if undone is None:
-        messages.info(request, "You have no decision to undo here.")
+        messages.info(request, gettext("You have no decision to undo here."))
         return redirect("adjudication", slug)
-    messages.success(request, "Undone.")
+    messages.success(request, gettext("Undone."))
     if waiting_states(project).filter(item=undone.item_id).exists():
         address = reverse("adjudication_item", args=[slug, undone.item_id])
         return redirect(f"{address}?again={undone.pk}" if undone.label_id else address)
@@ -173,7 +175,7 @@ def _desk(
     case = read_opinions(project, request.user, item_id)
     # After an invalid form, people who have labelled the item see it also if it waits for nobody.
     if not case.waits and (not fault or case.own(request.user) is None):
-        messages.info(request, "This item no longer waits for a decision.")
+        messages.info(request, gettext("This item no longer waits for a decision."))
         return redirect("item_detail", project.slug, item_id)
     slot = claim_to_adjudicate(project=project, user=request.user, item_id=item_id)
     context = project_page(request, project, "adjudication") | {
@@ -225,7 +227,9 @@ def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> H
     item_id = next_case(project, request.user, wanted=read_filter(request.GET), after=after)
     if item_id is None:
         if read_docket(project, read_filter(request.GET)).cases:
-            words = "You have skipped the waiting items, or others have locked them. Open one here."
+            words = gettext(
+                "You have skipped the waiting items, or others have locked them. Open one here."
+            )
             messages.info(request, words)
         return redirect(reverse("adjudication", args=[project.slug]) + filter_query(request.GET))
     address = reverse("adjudication_item", args=[project.slug, item_id])
@@ -237,14 +241,21 @@ def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpRespon
     sent = _sent(request)
     written = " ".join(sent[name] for name in ("rationale", "explain", "reason") if sent[name])
     if written:
-        messages.info(request, f"Your text, to copy: {written}")
+        messages.info(request, gettext("Your text, to copy: %(text)s") % {"text": written})
     return redirect("adjudication", slug)
 
 
 def _words(done: Adjudicated) -> str:
-    notice = f" Explained to {len(done.overruled)}." if done.comment and done.overruled else ""
+    reached = len(done.overruled) if done.comment else 0
     if done.gold is None and done.label.abstained:
-        return f"Decided: unsure.{notice}"
-    if done.gold is None or done.gold.value != done.label.value:
-        return "Stored. The gold of the author or an import takes precedence."
-    return f"Decided: {value_words(done.gold.value)[:80]}.{notice}"
+        words = gettext("Decided: unsure.")
+    elif done.gold is None or done.gold.value != done.label.value:
+        return gettext("Stored. The gold of the author or an import takes precedence.")
+    else:
+        words = gettext("Decided: %(label)s.") % {"label": value_words(done.gold.value)[:80]}
+    if not reached:
+        return words
+    explained = ngettext(
+        "Explained to %(number)s person.", "Explained to %(number)s people.", reached
+    )
+    return f"{words} {explained % {'number': count_words(reached)}}"

@@ -4,6 +4,9 @@ from typing import Any
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
@@ -14,9 +17,19 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType, Schema
 
 Action = BulkJob.Action
-KINDS = [("", "Everybody"), ("crowd", "The crowd"), ("expert", "Experts")]
-PROMOTED = [("true", "Put them first"), ("false", "Back among the others")]
-SHARE = [("false", "Each item to all of them"), ("true", "Each item to one of them, in turn")]
+KINDS: list[tuple[str, StrOrPromise]] = [
+    ("", _("Everybody")),
+    ("crowd", _("The crowd")),
+    ("expert", _("Experts")),
+]
+PROMOTED: list[tuple[str, StrOrPromise]] = [
+    ("true", _("Put them first")),
+    ("false", _("Back among the others")),
+]
+SHARE: list[tuple[str, StrOrPromise]] = [
+    ("false", _("Each item to all of them")),
+    ("true", _("Each item to one of them, in turn")),
+]
 
 
 class OptionsForm(forms.Form):
@@ -34,22 +47,26 @@ class OptionsForm(forms.Form):
             self.fields["value"] = _value_field(schema)
             if schema.task.several:
                 self.fields["none"] = forms.BooleanField(
-                    label="None of these", required=False, help_text="No label applies."
+                    label=gettext("None of these"),
+                    required=False,
+                    help_text=gettext("No label applies."),
                 )
         elif action == Action.ASSIGN:
             self.fields["users"] = forms.MultipleChoiceField(
-                label="People", choices=people_of(project), widget=forms.CheckboxSelectMultiple
+                label=gettext("People"),
+                choices=people_of(project),
+                widget=forms.CheckboxSelectMultiple,
             )
-            self.fields["share"] = _radios("How", SHARE)
+            self.fields["share"] = _radios(gettext("How"), SHARE)
         elif action == Action.AUDIENCE:
-            self.fields["kind"] = _radios("Who may be offered them", KINDS)
+            self.fields["kind"] = _radios(gettext("Who may be offered them"), KINDS)
         elif action == Action.PROMOTE:
-            self.fields["promoted"] = _radios("What", PROMOTED)
+            self.fields["promoted"] = _radios(gettext("What"), PROMOTED)
         elif action == Action.RETURN:
             self.fields["reason"] = forms.CharField(
-                label="Why",
+                label=gettext("Why"),
                 max_length=500,
-                help_text="Their reviewers will read it.",
+                help_text=gettext("Their reviewers will read it."),
                 widget=forms.Textarea(attrs={"rows": 3}),
             )
 
@@ -87,19 +104,19 @@ class OptionsForm(forms.Form):
 
 def _value_field(schema: Schema) -> forms.Field:
     if not schema.names:
-        return forms.CharField(label="Label", max_length=1000)
+        return forms.CharField(label=gettext("Label"), max_length=1000)
     names = [(name, name) for name in schema.names]
     if schema.task.several:
         return forms.MultipleChoiceField(
-            label="Labels",
+            label=gettext("Labels"),
             choices=names,
             required=False,
             widget=forms.CheckboxSelectMultiple,
         )
-    return forms.ChoiceField(label="Label", choices=names, widget=forms.RadioSelect)
+    return forms.ChoiceField(label=gettext("Label"), choices=names, widget=forms.RadioSelect)
 
 
-def _radios(label: str, choices: list[tuple[str, str]]) -> forms.ChoiceField:
+def _radios(label: str, choices: list[tuple[str, StrOrPromise]]) -> forms.ChoiceField:
     return forms.ChoiceField(
         label=label,
         choices=choices,

@@ -134,8 +134,7 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     hold_labels(job.project)
     now = BulkJob.objects.select_for_update().get(pk=job.pk)
     if now.status not in UNDOABLE:
-        state = now.get_status_display().lower()
-        raise Conflict(f"Bulk job {job.pk} is {state}: it cannot be undone now.")
+        raise Conflict(f"Bulk job {job.pk} is {now.status}: it cannot be undone now.")
     # An undo that failed continues after the last item that it reached.
     now.after = now.after if UNDONE_BY in now.counts else 0
     now.counts |= {UNDONE_BY: actor.username}

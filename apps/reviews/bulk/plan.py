@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Case, CharField, Count, Exists, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right
@@ -24,20 +25,20 @@ Action = BulkJob.Action
 EXAMPLES = 10
 #: Why an item is passed over; the first reason that holds counts.
 PASSED = {
-    "gone": "have changed since the preview, or no longer match the search",
-    "audited": "are audited blind; a bulk label would spoil the audit",
-    "decided": "are decided",
-    "unclear": "are settled as unsure by an expert",
-    "mine": "you have already labelled or rejected",
-    "silent": "have no suggestion to accept",
-    "foreign": "do not offer this label",
-    "others": "are reserved for other people",
-    "enough": "have all the labels they need",
-    "held": "are locked by somebody now",
-    "same": "are already in this state",
-    "idle": "are not in the queue",
-    "spoken": "all chosen people have labelled or rejected",
-    "unsaid": "have no label by people",
+    "gone": gettext_noop("have changed since the preview, or no longer match the search"),
+    "audited": gettext_noop("are audited blind; a bulk label would spoil the audit"),
+    "decided": gettext_noop("are decided"),
+    "unclear": gettext_noop("are settled as unsure by an expert"),
+    "mine": gettext_noop("you have already labelled or rejected"),
+    "silent": gettext_noop("have no suggestion to accept"),
+    "foreign": gettext_noop("do not offer this label"),
+    "others": gettext_noop("are reserved for other people"),
+    "enough": gettext_noop("have all the labels they need"),
+    "held": gettext_noop("are locked by somebody now"),
+    "same": gettext_noop("are already in this state"),
+    "idle": gettext_noop("are not in the queue"),
+    "spoken": gettext_noop("all chosen people have labelled or rejected"),
+    "unsaid": gettext_noop("have no label by people"),
 }
 _UNCLEAR = Q(state__stage=ItemState.Stage.UNCLEAR)
 KINDS = ("", "crowd", "expert")
@@ -91,7 +92,7 @@ class Preview:
 
 def reasons_in_words(passed: Mapping[str, int]) -> list[tuple[int, str]]:
     """Counts of passed over items with the reasons in words, the largest first."""
-    found = [(count, PASSED[reason]) for reason, count in passed.items() if count]
+    found = [(count, gettext(PASSED[reason])) for reason, count in passed.items() if count]
     return sorted(found, key=lambda counted: -counted[0])
 
 

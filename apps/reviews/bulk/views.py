@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
@@ -14,7 +16,7 @@ from apps.accounts.roles import Right
 from apps.common.lists import Column, list_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page
-from apps.projects.selectors import get_project
+from apps.projects.selectors import current_schema, get_project
 from apps.reviews.bulk.forms import OptionsForm
 from apps.reviews.bulk.jobs import plan_job, start_job, undo_job
 from apps.reviews.bulk.plan import get_job, jobs_of, preview, reasons_in_words
@@ -27,11 +29,11 @@ MOVING = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
 UNEXPECTED_END = 286  # htmx: take the content and stop polling
 
 JOB_COLUMNS = (
-    Column("What"),
-    Column("Who"),
-    Column("When"),
-    Column("Items", numeric=True),
-    Column("State"),
+    Column(_("What")),
+    Column(_("Who")),
+    Column(_("When")),
+    Column(_("Items"), numeric=True),
+    Column(_("State")),
 )
 
 
@@ -86,7 +88,11 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
         if not form.take(error):
             raise
         return shown
-    return shown | {"plan": plan, "preview": preview(plan)}
+    return shown | {
+        "plan": plan,
+        "preview": preview(plan),
+        "schema": current_schema(project).parsed,
+    }
 
 
 @login_required
@@ -111,7 +117,9 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
             messages.error(request, error.message)
             return redirect("item_list", project.slug)
         return redirect("bulk_detail", project.slug, job.pk)
-    jobs = list_page(request, jobs_of(project), JOB_COLUMNS, caption="Bulk jobs, newest first")
+    jobs = list_page(
+        request, jobs_of(project), JOB_COLUMNS, caption=gettext("Bulk jobs, newest first")
+    )
     context = project_page(request, project, "bulk") | {"list": jobs}
     return render(request, "reviews/bulk_list.html", context)
 

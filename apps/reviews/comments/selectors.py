@@ -18,6 +18,7 @@ from django.db.models import (
     QuerySet,
     When,
 )
+from django.utils.translation import pgettext_lazy
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
@@ -33,7 +34,12 @@ from labelhub.core.errors import NotFound
 MANY = 99
 #: Names offered while somebody types one.
 OFFERED = 8
-SHOWN = {"open": "Open", "mine": "Mine", "mentions": "For me", "resolved": "Resolved"}
+SHOWN = {
+    "open": pgettext_lazy("comments", "Open"),
+    "mine": pgettext_lazy("comments", "Mine"),
+    "mentions": pgettext_lazy("comments", "For me"),
+    "resolved": pgettext_lazy("comments", "Resolved"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -58,9 +59,9 @@ def item_comments(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
         text = ""
         if written.strangers:
             called = ", ".join(f"@{name[:60]}" for name in written.strangers[:5])
-            fault = f"Sent. Nobody in this project is called {called}."
+            fault = gettext("Sent. Nobody in this project is called %(names)s.") % {"names": called}
     if "application/json" in request.headers.get("Accept", ""):
-        return JsonResponse({"message": fault or "Sent."}, status=status)
+        return JsonResponse({"message": fault or gettext("Sent.")}, status=status)
     if not request.headers.get("HX-Request"):
         if fault:
             messages.warning(request, fault)

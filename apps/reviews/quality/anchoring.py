@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.accounts.models import User
+from apps.common.figures import count_words
 from apps.projects.models import Project
 from apps.reviews.models import Decision
 from apps.reviews.quality.comparison import SharedLabels, read_shared_labels
@@ -39,15 +41,21 @@ from labelhub.core.schema import value_key
 
 SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
 ARMS = (SHOWN, WITHHELD)
-ARM_WORDS = {SHOWN: "with the suggestion", WITHHELD: "without it"}
+ARM_WORDS = {
+    SHOWN: gettext_noop("%(number)s with the suggestion"),
+    WITHHELD: gettext_noop("%(number)s without it"),
+}
 #: The newest answers that are read.
 MOST_ANSWERS = 200_000
 #: Answers that each arm needs.
 FEWEST = 20
 #: With fewer people the bootstrap draws answers.
 FEWEST_PEOPLE = 10
-DRAWN = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
-SQUARED = "difference of medians, from both intervals (square and add)"
+DRAWN = {
+    "people": gettext_noop("percentile bootstrap over people, %(draws)s draws, seed %(seed)s"),
+    "answers": gettext_noop("percentile bootstrap over answers, %(draws)s draws, seed %(seed)s"),
+}
+SQUARED = gettext_noop("difference of medians, from both intervals (square and add)")
 FEW_PEOPLE = f"the bootstrap draws answers, because fewer than {FEWEST_PEOPLE} people gave them"
 MEASURES = ("taken_over", "agreement", "accuracy", "seconds")
 #: Answers of one person that each arm needs.
@@ -195,9 +203,9 @@ def arm_of_answers(answers: Answers) -> Arm:
     shares = {
         measure: clustered_share(sample, *answers.counts(measure), reason=reason)
         for measure, reason in (
-            ("taken_over", "no answer yet"),
-            ("agreement", "nobody else labelled these items"),
-            ("accuracy", "none of these items has a final decision by others"),
+            ("taken_over", gettext("no answer yet")),
+            ("agreement", gettext("nobody else labelled these items")),
+            ("accuracy", gettext("none of these items has a final decision by others")),
         )
     }
     return Arm(
@@ -229,8 +237,15 @@ def difference_of(answers: Answers, arms: Mapping[Any, Answers], measure: str) -
 
 def too_few(sizes: Mapping[Any, int], fewest: int) -> str:
     """Why there is no result; empty if each arm has enough answers."""
-    few = [f"{sizes[arm]} {ARM_WORDS[arm]}" for arm in ARMS if sizes[arm] < fewest]
-    return f"too few answers: {' and '.join(few)}; {fewest} are needed" if few else ""
+    few = [
+        gettext(ARM_WORDS[arm]) % {"number": count_words(sizes[arm])}
+        for arm in ARMS
+        if sizes[arm] < fewest
+    ]
+    if not few:
+        return ""
+    words = gettext("too few answers: %(answers)s; %(needed)s are needed")
+    return words % {"answers": ", ".join(few), "needed": fewest}
 
 
 def newcombe_of(arms: Mapping[Any, Answers], measure: str) -> Figure:
@@ -257,7 +272,7 @@ def _bootstrap_difference(answers: Answers, part: Ints, whole: Ints, unit: str) 
     drawn = resample(len(columns)).sums(columns)
     low, high = percentile_ends(divide(drawn[:, 0], drawn[:, 1]) - divide(drawn[:, 2], drawn[:, 3]))
     a, n, b, m = (float(total) for total in columns.sum(axis=0))
-    method = DRAWN.format(unit=unit, draws=DRAWS, seed=SEED)
+    method = gettext(DRAWN[unit]) % {"draws": DRAWS, "seed": SEED}
     return figure(a / n - b / m, low=low, high=high, n=int((whole > 0).sum()), method=method)
 
 
@@ -266,14 +281,14 @@ def _difference_of_medians(shown: Figure, withheld: Figure) -> Figure:
     value, low, high = _interval(shown)
     other_value, other_low, other_high = _interval(withheld)
     if value is None or other_value is None:
-        return undefined("too few measured times in one of the arms")
+        return undefined(gettext("too few measured times in one of the arms"))
     difference = value - other_value
     return figure(
         difference,
         low=difference - sqrt((value - low) ** 2 + (other_high - other_value) ** 2),
         high=difference + sqrt((high - value) ** 2 + (other_value - other_low) ** 2),
         n=shown.get("n", 0) + withheld.get("n", 0),
-        method=SQUARED,
+        method=gettext(SQUARED),
     )
 
 
@@ -287,22 +302,36 @@ def sentence(difference: Figure) -> str:
     """The effect of the suggestion in words, with its uncertainty."""
     value, low, high = (difference.get(name) for name in ("value", "low", "high"))
     if not isinstance(value, float):
-        return f"The effect of the suggestion is not known yet: {difference.get('reason')}."
+        words = gettext("The effect of the suggestion is not known yet: %(reason)s.")
+        return words % {"reason": difference.get("reason")}
     if not isinstance(low, float) or not isinstance(high, float):
-        return "The effect of the suggestion is not known, because the answers do not vary."
-    points = f"{_points(low)} to {_points(high)}"
-    if low <= 0 <= high:
-        return (
-            "The effect of the suggestion on how often reviewers give the same label is not "
-            f"significant ({points} points)."
+        return gettext(
+            "The effect of the suggestion is not known, because the answers do not vary."
         )
-    more = "more" if value > 0 else "less"
-    if value < 0:
-        points = f"{_points(-high)} to {_points(-low)}"
-    return (
-        f"Reviewers give the suggested label {_points(abs(value))} points {more} often when they "
-        f"see the suggestion ({points})."
-    )
+    size = abs(value)
+    if low <= 0 <= high:
+        words = gettext(
+            "The effect of the suggestion on how often reviewers give the same label is not "
+            "significant (%(low)s to %(high)s points)."
+        )
+    elif value > 0:
+        words = ngettext(
+            "Reviewers give the suggested label %(points)s point more often when they see the "
+            "suggestion (%(low)s to %(high)s).",
+            "Reviewers give the suggested label %(points)s points more often when they see the "
+            "suggestion (%(low)s to %(high)s).",
+            round(100 * size),
+        )
+    else:
+        low, high = -high, -low
+        words = ngettext(
+            "Reviewers give the suggested label %(points)s point less often when they see the "
+            "suggestion (%(low)s to %(high)s).",
+            "Reviewers give the suggested label %(points)s points less often when they see the "
+            "suggestion (%(low)s to %(high)s).",
+            round(100 * size),
+        )
+    return words % {"points": _points(size), "low": _points(low), "high": _points(high)}
 
 
 def in_points(difference: Figure) -> dict[str, object]:
@@ -313,9 +342,12 @@ def in_points(difference: Figure) -> dict[str, object]:
         return {"value": None, "reason": difference.get("reason")}
     return {
         "value": value,
-        "words": f"{_points(value)} points",
-        "range": "" if low is None or high is None else f"{_points(low)} to {_points(high)}",
-        "method": difference.get("method"),
+        "words": ngettext("%(number)s point", "%(number)s points", round(100 * abs(value)))
+        % {"number": _points(value)},
+        "range": ""
+        if low is None or high is None
+        else gettext("%(low)s to %(high)s") % {"low": _points(low), "high": _points(high)},
+        "method": gettext(str(difference.get("method"))),
     }
 
 
@@ -327,10 +359,14 @@ def warning(project: Project, *, any_withheld: bool) -> str:
     """Why no new answers are measured, and how to change that; empty if they are."""
     if project.blind_share:
         return ""
-    kept = " The figures below are from earlier answers." if any_withheld else ""
-    return (
+    words = gettext(
         "Every suggestion is shown, so its effect cannot be measured. Set the share of items "
-        f"without a suggestion in the review plan; 10 % is a good start.{kept}"
+        "without a suggestion in the review plan; 10 % is a good start."
+    )
+    return (
+        f"{words} {gettext('The figures below are from earlier answers.')}"
+        if any_withheld
+        else words
     )
 
 
@@ -382,7 +418,7 @@ def anchoring_report(project: Project) -> AnchoringReport:
 def _one_person(user: User, own: Answers) -> PersonArms:
     arms = {SHOWN: own.where(~own.withheld), WITHHELD: own.where(own.withheld)}
     shares = {
-        arm: share(int(answers.same.sum()), len(answers.same), reason="no answer yet")
+        arm: share(int(answers.same.sum()), len(answers.same), reason=gettext("no answer yet"))
         for arm, answers in arms.items()
     }
     reason = too_few({arm: len(answers.same) for arm, answers in arms.items()}, FEWEST_OF_ONE)

@@ -3,11 +3,15 @@
 import math
 from collections.abc import Callable, Sequence
 
+from django.utils.translation import gettext, gettext_noop
+
 from apps.common.charts import Axis, Chart, Line, Name, Point
 from apps.common.figures import draw_figure, duration, ends, figure_row
 from apps.reviews.quality.work import Stretch
 from labelhub.core.agreement.figures import Figure
 
+# Columns, which stay English in files.
+STRETCH, LABELS = gettext_noop("stretch"), gettext_noop("labels")
 #: Round steps of a scale of seconds.
 STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600)
 
@@ -17,20 +21,26 @@ def accuracy_chart(stretches: Sequence[Stretch], kind: str) -> Chart | None:
 
     def words(figure: Figure) -> str:
         drawn = draw_figure(figure, percent=True)
-        return f"{drawn.value}, {drawn.low} to {drawn.high}, n {drawn.n}"
+        return gettext("%(value)s, %(low)s to %(high)s, n %(n)s") % {
+            "value": drawn.value,
+            "low": drawn.low,
+            "high": drawn.high,
+            "n": drawn.n,
+        }
 
     figures = [stretch.accuracy for stretch in stretches]
     axis = Axis(ticks=(0, 0.25, 0.5, 0.75, 1))
-    return _chart("accuracy", "Accuracy on gold questions", stretches, figures, (axis, kind, words))
+    return _chart(
+        "accuracy", gettext("Accuracy on gold questions"), stretches, figures, (axis, kind, words)
+    )
 
 
 def speed_chart(stretches: Sequence[Stretch], kind: str) -> Chart | None:
     """Median seconds; None if too few were measured."""
 
     def words(figure: Figure) -> str:
-        return (
-            f"{duration(figure['value'])}, {duration(figure['low'])} to {duration(figure['high'])}"
-        )
+        ends = {name: duration(figure[name]) for name in ("value", "low", "high")}
+        return gettext("%(value)s, %(low)s to %(high)s") % ends
 
     figures = [stretch.seconds for stretch in stretches]
     highest = max((figure.get("high") or 0.0 for figure in figures), default=0.0)
@@ -41,7 +51,7 @@ def speed_chart(stretches: Sequence[Stretch], kind: str) -> Chart | None:
         ticks=[step * number for number in range(count + 1)],
         words=lambda seconds: duration(seconds) if seconds else "0",
     )
-    title = "Seconds per answer (median)"
+    title = gettext("Seconds per answer (median)")
     return _chart("seconds", title, stretches, figures, (axis, kind, words))
 
 
@@ -59,9 +69,10 @@ def _chart(
     return Chart(
         key=f"quality-{key}",
         title=title,
-        description=f"{title} with 95 % intervals, {stretches[0].words} to {stretches[-1].words}.",
+        description=gettext("%(title)s with 95 %% intervals, %(first)s to %(last)s.")
+        % {"title": title, "first": stretches[0].words, "last": stretches[-1].words},
         rows=[
-            {"stretch": stretch.words, "labels": stretch.labels, **figure_row(figure)}
+            {STRETCH: stretch.words, LABELS: stretch.labels, **figure_row(figure)}
             for stretch, figure in zip(stretches, figures, strict=True)
         ],
         shares=("value", "low", "high") if key == "accuracy" else (),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from django.db.models import TextField
 from django.db.models.functions import Cast
+from django.utils.translation import gettext, gettext_noop
 
 from apps.labels.models import Label
 from apps.projects.models import Project
@@ -21,7 +22,7 @@ from labelhub.core.schema import LabelType, value_key
 
 #: The newest labels that are read: enough for agreement to a fraction of a per cent.
 MOST_COMPARED = 200_000
-KAPPA = "Cohen's kappa, error of Fleiss, Cohen and Everitt, Student's t"
+KAPPA = gettext_noop("Cohen's kappa, error of Fleiss, Cohen and Everitt, Student's t")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,15 @@ class SharedLabels:
             return Pair(
                 other,
                 percent,
-                undefined("chance agreement is undefined, because the labels do not vary"),
+                undefined(gettext("chance agreement is undefined, because the labels do not vary")),
             )
         if error is None or len(mine) < 2:
-            return Pair(other, percent, undefined("too few common items"))
+            return Pair(other, percent, undefined(gettext("too few common items")))
         margin = float(t_quantile(0.975, len(mine) - 1)) * error
         low, high = max(-1.0, value - margin), min(1.0, value + margin)
-        return Pair(other, percent, figure(value, low=low, high=high, n=len(mine), method=KAPPA))
+        return Pair(
+            other, percent, figure(value, low=low, high=high, n=len(mine), method=gettext(KAPPA))
+        )
 
 
 def read_shared_labels(project: Project) -> SharedLabels:

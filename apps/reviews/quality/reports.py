@@ -5,10 +5,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.common.figures import share_words
+from apps.common.figures import count_words, share_words
 from apps.labels.models import Annotator, Assignment, ItemState
 from apps.projects.models import Item, Membership, Project
 from apps.projects.selectors import members, role_in
@@ -40,9 +41,9 @@ from labelhub.core.agreement.pace import (
 from labelhub.core.agreement.with_others import NOTHING_SHARED, RaterAgreement
 from labelhub.core.errors import NotFound
 
-NO_ANSWERS = "no answer to a gold question yet"
-NO_SUGGESTIONS = "no suggestion was shown yet"
-NO_TIMES = "no time was measured yet"
+NO_ANSWERS = gettext_noop("no answer to a gold question yet")
+NO_SUGGESTIONS = gettext_noop("no suggestion was shown yet")
+NO_TIMES = gettext_noop("no time was measured yet")
 #: Characters of twenty words with blanks, the text that explains the floor.
 TWENTY_WORDS = 120
 #: A larger share of too fast answers, beyond chance, is an alert.
@@ -52,11 +53,10 @@ DOUBTING = 3
 #: People see their accuracy renewed after so many answers: after each one it would give gold
 #: questions away.
 TOLD_BY = 20
-NOT_TOLD = f"shown after {TOLD_BY} answers to gold questions"
+NOT_TOLD = gettext_noop("shown after %(number)s answers to gold questions")
 WEEK, HUNDRED = "week", "hundred"
 #: Wrong answers that are listed, and fast ones.
 MOST_LISTED = 50
-NO_ACCOUNT = "no account"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +78,21 @@ class Counted:
     @property
     def words(self) -> str:
         """Counts besides labels: ``3 skipped, 1 late``."""
-        counts = {
-            "skipped": self.skips,
-            "abstained": self.abstained,
-            "only rejected": self.only_rejected,
-            "late": self.late,
-            "undone": self.undone,
-        }
-        return ", ".join(f"{number:,} {word}" for word, number in counts.items() if number)
+        counts = (
+            (self.skips, gettext("%(number)s skipped")),
+            (self.abstained, gettext("%(number)s abstained")),
+            (self.only_rejected, gettext("%(number)s only rejected")),
+            (self.late, gettext("%(number)s late")),
+            (self.undone, gettext("%(number)s undone")),
+        )
+        return ", ".join(words % {"number": count_words(count)} for count, words in counts if count)
 
     @property
     def fast_words(self) -> str:
         """The share of too fast answers; empty if it is negligible."""
         share_of_all = self.fast.get("value")
         return (
-            f"{share_words(share_of_all)} too fast"
+            gettext("%(share)s too fast") % {"share": share_words(share_of_all)}
             if share_of_all and share_of_all >= 0.005
             else ""
         )
@@ -211,11 +211,15 @@ def count(work: Work, everybody: PaceLimits | None) -> Counted:
         accepted=share(
             int((suggested & (work.action == ACCEPTED)).sum()),
             int(suggested.sum()),
-            reason=NO_SUGGESTIONS,
+            reason=gettext(NO_SUGGESTIONS),
         ),
-        accuracy=share(int((work.correct[first] == 1).sum()), int(first.sum()), reason=NO_ANSWERS),
+        accuracy=share(
+            int((work.correct[first] == 1).sum()), int(first.sum()), reason=gettext(NO_ANSWERS)
+        ),
         pace=measure_pace(work.times),
-        fast=share(int(soon.sum()), int((work.timed | work.bounded).sum()), reason=NO_TIMES),
+        fast=share(
+            int(soon.sum()), int((work.timed | work.bounded).sum()), reason=gettext(NO_TIMES)
+        ),
     )
 
 
@@ -278,14 +282,22 @@ def _alerts(project: Project, counted: Counted, changed: Sequence[Change]) -> li
     alerts = []
     high = counted.accuracy.get("high")
     if high is not None and high < project.qualify_accuracy:
-        alerts.append("wrong too often")
+        alerts.append(gettext_noop("wrong too often"))
     if counted.too_fast:
-        alerts.append("too fast")
+        alerts.append(gettext_noop("too fast"))
     for change in changed:
         if change.measure == "accuracy":
-            alerts.append("less accurate than before" if change.worse else "more accurate")
+            alerts.append(
+                gettext_noop("less accurate than before")
+                if change.worse
+                else gettext_noop("more accurate")
+            )
         else:
-            alerts.append("faster than before" if change.worse else "slower than before")
+            alerts.append(
+                gettext_noop("faster than before")
+                if change.worse
+                else gettext_noop("slower than before")
+            )
     return alerts
 
 
@@ -367,7 +379,7 @@ def person_report(
             NamedPair(
                 users[pair.other].display_name
                 if pair.other in users
-                else f"{others[-pair.other].name} ({NO_ACCOUNT})",
+                else gettext("%(name)s (no account)") % {"name": others[-pair.other].name},
                 pair,
             )
             for pair in pairs
@@ -398,7 +410,8 @@ def _own_report(
     first = work.where(work.first_known)
     known = len(first) // TOLD_BY * TOLD_BY
     right = int((first.correct[:known] == 1).sum())
-    accuracy = share(right, known, reason=NOT_TOLD) if known else undefined(NOT_TOLD)
+    reason = gettext(NOT_TOLD) % {"number": TOLD_BY}
+    accuracy = share(right, known, reason=reason) if known else undefined(reason)
     counted = replace(row.counted, accuracy=accuracy)
     quiet = [replace(stretch, right=0, known=0) for stretch in stretches]
     return PersonReport(

@@ -10,12 +10,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
+from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
 from apps.projects.models import Project
@@ -38,9 +41,9 @@ from labelhub.core.errors import LabelhubError
 
 LOG_ROWS = 30
 ARM_ROWS = (
-    ("taken_over", "Same label as the suggestion"),
-    ("agreement", "Agreement with other people"),
-    ("accuracy", "Accuracy"),
+    ("taken_over", _("Same label as the suggestion")),
+    ("agreement", _("Agreement with other people")),
+    ("accuracy", _("Accuracy")),
 )
 
 
@@ -48,10 +51,10 @@ class ReasonForm(forms.Form):
     """The reason of a pause or a resumption."""
 
     reason = forms.CharField(
-        label="Reason",
+        label=_("Reason"),
         max_length=LONGEST_REASON,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="The person reads it, and it is stored in the log.",
+        help_text=_("The person reads it, and it is stored in the log."),
     )
 
 
@@ -60,14 +63,14 @@ class WhichLabelsForm(forms.Form):
 
     since = forms.DateField(
         required=False,
-        label="Given on or after",
+        label=_("Given on or after"),
         widget=forms.DateInput(attrs={"type": "date"}),
-        help_text="Leave it empty for all labels.",
+        help_text=_("Leave it empty for all labels."),
     )
     only_wrong = forms.BooleanField(
         required=False,
-        label="Only labels that others contradict",
-        help_text="The gold, or the label of somebody else, differs.",
+        label=_("Only labels that others contradict"),
+        help_text=_("The gold, or the label of somebody else, differs."),
     )
 
     def clean_since(self) -> datetime | None:
@@ -112,7 +115,7 @@ def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpRes
 @require_POST
 def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
     """Pause a person."""
-    words = "{} is paused and reads the reason when they ask for the next item."
+    words = gettext("%(name)s is paused and reads the reason when they ask for the next item.")
     return _change(request, slug, user_id, pause, words)
 
 
@@ -120,7 +123,7 @@ def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
 @require_POST
 def quality_resume(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
     """Let a person work again."""
-    return _change(request, slug, user_id, resume, "{} may work again.")
+    return _change(request, slug, user_id, resume, gettext("%(name)s may work again."))
 
 
 @login_required
@@ -168,7 +171,7 @@ def _change(
         except LabelhubError as error:
             show_refusal(form, error)
         else:
-            messages.success(request, words.format(user.display_name))
+            messages.success(request, words % {"name": user.display_name})
             return redirect("quality_person", slug, user_id)
     return _person_page(request, project, user, form)
 
@@ -180,9 +183,19 @@ def _put_back(request: SignedInRequest, project: Project, user: User, form: Requ
         show_refusal(form, error)
         return False
     if job.status in Requeue.UNFINISHED:
-        messages.success(request, f"{job.total:,} labels are being withdrawn.")
+        words = ngettext(
+            "%(number)s label is being withdrawn.",
+            "%(number)s labels are being withdrawn.",
+            job.total,
+        )
+        messages.success(request, words % {"number": count_words(job.total)})
     else:
-        messages.success(request, f"{job.done:,} labels are withdrawn; their items wait again.")
+        words = ngettext(
+            "%(number)s label is withdrawn; its item waits again.",
+            "%(number)s labels are withdrawn; their items wait again.",
+            job.done,
+        )
+        messages.success(request, words % {"number": count_words(job.done)})
     return True
 
 
@@ -201,8 +214,13 @@ def _person_page(
             speed_chart(report.stretches, report.row.kind),
         ],
         "tabs": [
-            {"text": "By 100 labels", "url": "?", "current": by == HUNDRED, "count": None},
-            {"text": "By week", "url": f"?by={WEEK}", "current": by == WEEK, "count": None},
+            {"text": gettext("By 100 labels"), "url": "?", "current": by == HUNDRED, "count": None},
+            {
+                "text": gettext("By week"),
+                "url": f"?by={WEEK}",
+                "current": by == WEEK,
+                "count": None,
+            },
         ],
         "requeue": None if own else requeue_of(project, user),
         "log": interventions(project, user)[:LOG_ROWS],

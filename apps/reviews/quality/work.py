@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from django.db.models import Case, F, IntegerField, Value, When
 from django.db.models.functions import Least, Length
+from django.utils.translation import gettext, gettext_noop
 from numpy.typing import NDArray
 
+from apps.common.figures import count_words
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
@@ -47,7 +49,7 @@ HUNDRED = 100
 MOST_STRETCHES = 24
 #: A smaller change of speed is learning, or an irrelevant effect of many answers.
 MATTERS = 1.5
-NONE_KNOWN = "no answer to a gold question in this stretch"
+NONE_KNOWN = gettext_noop("no answer to a gold question in this stretch")
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -245,7 +247,7 @@ class Stretch:
     @property
     def accuracy(self) -> Figure:
         """The accuracy of first answers to gold questions."""
-        return share(self.right, self.known, reason=NONE_KNOWN)
+        return share(self.right, self.known, reason=gettext(NONE_KNOWN))
 
     @property
     def seconds(self) -> Figure:
@@ -278,7 +280,10 @@ def by_hundreds(work: Work) -> list[Stretch]:
     number = np.minimum(np.arange(count) // size, max(count // size - 1, 0))
     ends = np.append(np.searchsorted(number, np.arange(1, number.max(initial=0) + 1)), count)
     starts = np.append(0, ends[:-1])
-    names = [f"{start + 1:,}–{end:,}" for start, end in zip(starts, ends, strict=True)]
+    names = [
+        f"{count_words(start + 1)}–{count_words(end)}"
+        for start, end in zip(starts, ends, strict=True)
+    ]
     return _stretches(work.where(answers), number, names)
 
 

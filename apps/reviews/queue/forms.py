@@ -7,6 +7,8 @@ from uuid import UUID
 
 from django import forms
 from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.common.addresses import parse_row_id
 from apps.projects.models import Project
@@ -135,27 +137,34 @@ class ReviewPlanForm(forms.ModelForm[Project]):
             "check_share", "qualify_items", "qualify_accuracy",
         ]  # fmt: skip
         labels = {
-            "overlap": "Annotators per item",
-            "review_scope": "Items for review",
-            "queue_order": "Order of the queue",
-            "dispute_above": "Ask an expert if a model contradicts the reviewers with at least "
-            "this confidence",
-            "blind_share": "Share of items without a suggestion",
-            "check_share": "Share of gold questions",
-            "qualify_items": "Gold questions to qualify",
-            "qualify_accuracy": "Accuracy needed to qualify",
+            "overlap": _("Annotators per item"),
+            "review_scope": _("Items for review"),
+            "queue_order": _("Order of the queue"),
+            "dispute_above": _(
+                "Ask an expert if a model contradicts the reviewers with at least this confidence"
+            ),
+            "blind_share": _("Share of items without a suggestion"),
+            "check_share": _("Share of gold questions"),
+            "qualify_items": _("Gold questions to qualify"),
+            "qualify_accuracy": _("Accuracy needed to qualify"),
         }
         help_texts = {
-            "overlap": "With several annotators, more than half of them must agree; "
-            "otherwise an expert decides.",
-            "review_scope": "Items that already have a label by a reviewer stay in the queue.",
-            "dispute_above": "From 0.5 to 1, such as 0.9. Leave it empty to ask no expert.",
-            "blind_share": "From 0 to 1, such as 0.1. The Quality page compares answers with and "
-            "without suggestion.",
-            "check_share": "From 0 to 1, such as 0.05. Gold questions are items whose gold comes "
-            "from your file or an expert.",
-            "qualify_items": "0: everybody can start at once.",
-            "qualify_accuracy": "From 0 to 1.",
+            "overlap": _(
+                "With several annotators, more than half of them must agree; "
+                "otherwise an expert decides."
+            ),
+            "review_scope": _("Items that already have a label by a reviewer stay in the queue."),
+            "dispute_above": _("From 0.5 to 1, such as 0.9. Leave it empty to ask no expert."),
+            "blind_share": _(
+                "From 0 to 1, such as 0.1. The Annotators page compares answers with and "
+                "without suggestion."
+            ),
+            "check_share": _(
+                "From 0 to 1, such as 0.05. Gold questions are items whose gold comes "
+                "from your file or an expert."
+            ),
+            "qualify_items": _("0: everybody can start at once."),
+            "qualify_accuracy": _("From 0 to 1."),
         }
         widgets = {"review_scope": forms.RadioSelect, "queue_order": forms.RadioSelect}
 
@@ -184,17 +193,18 @@ class ReviewScreenForm(forms.ModelForm[ReviewSettings]):
             "shuffle_options",
         ]  # fmt: skip
         labels = {
-            "show_opinions": "Show the labels of others before a reviewer answers",
-            "allow_abstain": "Allow “Unsure” as an answer",
-            "ask_confidence": "Ask for confidence",
-            "ask_rationale": "Reason for an answer",
-            "ask_evidence": "Allow evidence to be marked in the text",
-            "shuffle_options": "Shuffle the items' own options for each reviewer",
+            "show_opinions": _("Show the labels of others before a reviewer answers"),
+            "allow_abstain": _("Allow “Unsure” as an answer"),
+            "ask_confidence": _("Ask for confidence"),
+            "ask_rationale": _("Reason for an answer"),
+            "ask_evidence": _("Allow evidence to be marked in the text"),
+            "shuffle_options": _("Shuffle the items' own options for each reviewer"),
         }
         help_texts = {
-            "show_opinions": "If off, reviewers label independently, so their agreement is "
-            "meaningful.",
-            "allow_abstain": "An unsure answer counts; skipping leaves the item to others.",
+            "show_opinions": _(
+                "If off, reviewers label independently, so their agreement is meaningful."
+            ),
+            "allow_abstain": _("An unsure answer counts; skipping leaves the item to others."),
         }
         widgets = {"ask_rationale": forms.RadioSelect}
 
@@ -209,6 +219,6 @@ class KeyForm(forms.Form):
                 label=action.words,
                 required=False,
                 max_length=60,
-                help_text=f"Default: {action.keys}",
+                help_text=gettext("Default: %(keys)s") % {"keys": action.keys},
                 widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
             )

@@ -11,6 +11,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -34,6 +35,8 @@ REPLY = 300
 _MODELS = frozenset({"assistant", "bot", "model", "system"})
 #: Of this many earlier answers of a person the most frequent are offered again.
 REMEMBERED, OFFERED = 300, 8
+#: The questions of tasks, which the core has in English.
+QUESTIONS = (gettext_noop("Which one fits?"), gettext_noop("Which apply?"))
 #: More choices than these can be filtered, and are shown close together.
 FEW = 9
 
@@ -194,7 +197,7 @@ def debate_behind(project: Project, item_id: int) -> Debate | None:
 @dataclass(frozen=True, slots=True)
 class Choice:
     """One label to choose. ``group``: the common beginning of its name and others'; ``short``: the
-    rest of its name, or all of it."""
+    rest of its name, or all of it; ``kinds`` of the annotators who gave it, if that is shown."""
 
     value: str
     title: str
@@ -204,6 +207,7 @@ class Choice:
     group: str = ""
     short: str = ""
     help: LabelDef | None = None
+    kinds: tuple[str, ...] = ()
 
     @property
     def has_help(self) -> bool:
@@ -317,7 +321,7 @@ class ReviewTask:
     @property
     def default_question(self) -> str:
         """The question if the schema has none."""
-        return self.task.question_to_people
+        return gettext(self.task.question_to_people)
 
     @property
     def suggested_text(self) -> str:
@@ -415,7 +419,7 @@ def _choices(
     return [
         Choice(
             value=name,
-            title=_title(schema, name),
+            title=choice_title(schema, name),
             key=key,
             color=schema.color(name, state.item.options),
             suggested=name in suggested,
@@ -445,7 +449,7 @@ def group_names(names: Sequence[str]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _title(schema: Schema, name: str) -> str:
+def choice_title(schema: Schema, name: str) -> str:
     """A scale point shows its number beside its name."""
     label = schema.label(name)
     if not schema.task.ordered or label is None or label.point is None:

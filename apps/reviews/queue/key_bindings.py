@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.accounts.models import User
 from apps.common.prepared import prepared
@@ -19,23 +21,23 @@ class KeyAction(NamedTuple):
     """An action with its default ``keys``: names as browsers give them, separated by blanks."""
 
     name: str
-    words: str
+    words: StrOrPromise
     keys: str
 
 
 ACTIONS = (
-    KeyAction("go", "Accept the suggestion, or save your answer", "Enter a"),
-    KeyAction("none", "None of these", "n"),
-    KeyAction("reject", "Reject the suggestion", "x"),
-    KeyAction("abstain", "Unsure", "0"),
-    KeyAction("skip", "Skip: leave it to others", "s"),
-    KeyAction("postpone", "Later: it comes back at the end", "p"),
-    KeyAction("undo", "Undo, step by step", "u Backspace"),
-    KeyAction("debate", "Show the debate", "d"),
-    KeyAction("comment", "Comment", "c"),
-    KeyAction("guideline", "Guideline", "g"),
-    KeyAction("mark", "Mark the selected text as evidence", "m"),
-    KeyAction("filter", "Filter the labels", "f"),
+    KeyAction("go", _("Accept the suggestion, or save your answer"), "Enter a"),
+    KeyAction("none", _("None of these"), "n"),
+    KeyAction("reject", _("Reject the suggestion"), "x"),
+    KeyAction("abstain", _("Unsure"), "0"),
+    KeyAction("skip", _("Skip: leave it to others"), "s"),
+    KeyAction("postpone", _("Later: it comes back at the end"), "p"),
+    KeyAction("undo", _("Undo, step by step"), "u Backspace"),
+    KeyAction("debate", _("Show the debate"), "d"),
+    KeyAction("comment", _("Comment"), "c"),
+    KeyAction("guideline", _("Guideline"), "g"),
+    KeyAction("mark", _("Mark the selected text as evidence"), "m"),
+    KeyAction("filter", _("Filter the labels"), "f"),
 )
 DEFAULTS = {action.name: action.keys for action in ACTIONS}
 #: Used by choices, the list of keys, search and navigation.
@@ -86,7 +88,7 @@ def change_keys(*, user: User, keys: Mapping[str, str]) -> None:
                 raise InvalidInput.at(
                     action.name, f"“{key}” is already the key for “{taken[key]}”; choose another."
                 )
-            taken[key] = action.words
+            taken[key] = str(action.words)
     if own:
         KeyMap.objects.update_or_create(user=user, defaults={"keys": own})
     else:

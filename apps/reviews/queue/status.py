@@ -7,9 +7,11 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Q
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind
+from apps.common.figures import count_words
 from apps.labels.blindness import SETTLED
 from apps.labels.models import Assignment, ItemState
 from apps.projects.models import Project
@@ -180,11 +182,15 @@ def _held_by_others(project: Project, user: User, now: datetime) -> Iterable[Hol
         .annotate(n=Count("item", distinct=True), until=Max("lease_until"))
         .order_by("-n", "holder__username")
     )
-    found = [Holding(row["holder__username"] or "somebody", row["n"], row["until"]) for row in rows]
+    found = [
+        Holding(row["holder__username"] or gettext("somebody"), row["n"], row["until"])
+        for row in rows
+    ]
     yield from found[:NAMED]
     if rest := found[NAMED:]:
         yield Holding(
-            f"{len(rest)} others",
+            ngettext("%(number)s other", "%(number)s others", len(rest))
+            % {"number": count_words(len(rest))},
             sum(holding.items for holding in rest),
             max(holding.until for holding in rest),
         )

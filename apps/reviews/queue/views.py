@@ -14,12 +14,14 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.addresses import parse_row_id
+from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
 from apps.projects.pages import project_page
@@ -107,10 +109,10 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
         return _refused(request, slug, error)
     earlier = done.label.supersedes
     replaced = done.created and earlier is not None and not earlier.rejected
-    words = "Stored. Your lease had expired." if done.decision.late else "Stored."
-    words = "Stored in place of your earlier answer to this item." if replaced else words
+    words = gettext("Stored. Your lease had expired.") if done.decision.late else gettext("Stored.")
+    words = gettext("Stored in place of your earlier answer to this item.") if replaced else words
     if done.label.rejected:
-        words = "Rejected: somebody else gives the right label."
+        words = gettext("Rejected: somebody else gives the right label.")
     details = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
     return _done(request, slug, words, **details)
 
@@ -119,14 +121,16 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
 @require_POST
 def review_skip(request: SignedInRequest, slug: str) -> HttpResponse:
     """Leave an item to others."""
-    return _leave(request, slug, skip_item, "Skipped.")
+    return _leave(request, slug, skip_item, gettext("Skipped."))
 
 
 @login_required
 @require_POST
 def review_postpone(request: SignedInRequest, slug: str) -> HttpResponse:
     """Postpone an item; it comes back when nothing else is left."""
-    return _leave(request, slug, postpone_item, "Postponed: the item comes back at the end.")
+    return _leave(
+        request, slug, postpone_item, gettext("Postponed: the item comes back at the end.")
+    )
 
 
 @login_required
@@ -146,7 +150,7 @@ def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.REVIEW)
     undone = undo_last(project=project, user=request.user)
     if undone is None:
-        return _done(request, slug, "There is nothing left to undo.", undone=False)
+        return _done(request, slug, gettext("There is nothing left to undo."), undone=False)
     html = ""
     if undone.slot and _wants_json(request):
         context = _on_screen(request, project, undone.slot)
@@ -248,8 +252,14 @@ def _leave(
 
 def _undone_words(undone: Undone) -> str:
     if undone.restored:
-        return "Undone. The item waits for a decision again; your earlier answer is active."
-    return "Undone." if undone.slot else "Undone. Others have the item, or it is decided."
+        return gettext(
+            "Undone. The item waits for a decision again; your earlier answer is active."
+        )
+    return (
+        gettext("Undone.")
+        if undone.slot
+        else gettext("Undone. Others have the item, or it is decided.")
+    )
 
 
 def _claim(request: SignedInRequest, project: Project, **options: Any) -> Slot | None:
@@ -307,7 +317,7 @@ def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         project.refresh_from_db()  # the form has set its values on the instance
         change_review_plan(project=project, by=request.user, **form.plan)
-        messages.success(request, "The review plan is changed, and all items follow it.")
+        messages.success(request, gettext("The review plan is changed, and all items follow it."))
         return redirect("review_plan", slug=slug)
     screen = ReviewScreenForm(instance=review_settings(project))
     context = project_page(request, project, "plan") | {"form": form, "screen": screen}
@@ -322,7 +332,9 @@ def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
     screen = ReviewScreenForm(request.POST, instance=review_settings(project))
     if screen.is_valid():
         screen.save()
-        messages.success(request, "The review screen is changed, starting with the next item.")
+        messages.success(
+            request, gettext("The review screen is changed, starting with the next item.")
+        )
         return redirect("review_plan", slug=slug)
     form = ReviewPlanForm(instance=project)
     context = project_page(request, project, "plan") | {"form": form, "screen": screen}
@@ -349,8 +361,12 @@ def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
     count = revoke_leases(project=project, slot_ids=wanted[:500], by=request.user, reason=reason)
     messages.success(
         request,
-        f"{count} item{'' if count == 1 else 's'} returned to the queue; "
-        "late answers are still stored.",
+        ngettext(
+            "%(number)s item returned to the queue; late answers are still stored.",
+            "%(number)s items returned to the queue; late answers are still stored.",
+            count,
+        )
+        % {"number": count_words(count)},
     )
     return redirect("review_leases", slug=slug)
 
@@ -363,7 +379,7 @@ def review_keys(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST":
         if "reset" in request.POST:
             change_keys(user=request.user, keys={})
-            messages.success(request, "Your keys are the defaults again.")
+            messages.success(request, gettext("Your keys are the defaults again."))
             return redirect("review_keys")
         if form.is_valid():
             try:
@@ -371,6 +387,6 @@ def review_keys(request: SignedInRequest) -> HttpResponse:
             except InvalidInput as error:
                 show_refusal(form, error)
             else:
-                messages.success(request, "Your keys are changed in all projects.")
+                messages.success(request, gettext("Your keys are changed in all projects."))
                 return redirect("review_keys")
     return render(request, "reviews/keys.html", {"form": form})

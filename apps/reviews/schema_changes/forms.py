@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.forms.formsets import formset_factory
+from django.utils.translation import gettext_lazy as _
 
 from labelhub.core.schema import LabelDef, Schema, fold
 from labelhub.core.schema.definition import number
@@ -21,11 +22,11 @@ from labelhub.core.schema.operations import (
 )
 
 FATES = {
-    "": "Keep it",
-    "rename": "Rename it",
-    "merge": "Merge it into another",
-    "split": "Split it",
-    "retire": "Retire it",
+    "": _("Keep it"),
+    "rename": _("Rename it"),
+    "merge": _("Merge it into another"),
+    "split": _("Split it"),
+    "retire": _("Retire it"),
 }
 
 
@@ -33,27 +34,27 @@ class FateForm(forms.Form):
     """One label; only the fields of the chosen fate are read."""
 
     name = forms.CharField(widget=forms.HiddenInput, strip=False)
-    fate = forms.ChoiceField(choices=list(FATES.items()), required=False, label="What to do")
-    to = forms.CharField(required=False, max_length=100, label="New name")
-    point = forms.FloatField(required=False, label="New number", help_text="Empty: as it is.")
+    fate = forms.ChoiceField(choices=list(FATES.items()), required=False, label=_("What to do"))
+    to = forms.CharField(required=False, max_length=100, label=_("New name"))
+    point = forms.FloatField(required=False, label=_("New number"), help_text=_("Empty: as it is."))
     into = forms.CharField(
-        required=False, max_length=100, label="Merge into",
-        help_text="A label of this list, or a new name. Several may go into the same one.",
+        required=False, max_length=100, label=_("Merge into"),
+        help_text=_("A label of this list, or a new name. Several may go into the same one."),
     )  # fmt: skip
     parts = forms.CharField(
-        required=False, label="Into which labels", widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One name per line; on a scale with its number, as in: fair = 2.",
+        required=False, label=_("Into which labels"), widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("One name per line; on a scale with its number, as in: fair = 2."),
     )  # fmt: skip
     default = forms.CharField(
-        required=False, max_length=100, label="What was labelled so far becomes",
-        help_text="One of them; empty: people are asked again.",
+        required=False, max_length=100, label=_("What was labelled so far becomes"),
+        help_text=_("One of them; empty: people are asked again."),
     )  # fmt: skip
     replacement = forms.CharField(
-        required=False, max_length=100, label="What was labelled so becomes",
-        help_text="Another label. Empty: a set of labels loses it; otherwise people are asked.",
+        required=False, max_length=100, label=_("What was labelled so becomes"),
+        help_text=_("Another label. Empty: a set of labels loses it; otherwise people are asked."),
     )  # fmt: skip
     silent = forms.BooleanField(
-        required=False, label="Take these labels back without asking anybody again"
+        required=False, label=_("Take these labels back without asking anybody again")
     )
 
     @property
@@ -91,16 +92,18 @@ class WholeForm(forms.Form):
     """Fields of the schema as a whole."""
 
     more = forms.CharField(
-        required=False, label="New labels", widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One name per line; on a scale with its number, as in: great = 6.",
+        required=False, label=_("New labels"), widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("One name per line; on a scale with its number, as in: great = 6."),
     )  # fmt: skip
     order = forms.CharField(
-        required=False, label="New order", widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="All labels of afterwards, one per line. Empty: as they are.",
+        required=False, label=_("New order"), widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("All labels after the change, one per line. Empty: as they are."),
     )  # fmt: skip
-    question = forms.CharField(required=False, help_text="Asked above each text.")
+    question = forms.CharField(
+        required=False, label=_("Question"), help_text=_("Asked above each text.")
+    )
     reason = forms.CharField(
-        required=False, max_length=2000, label="Why", help_text="Kept with the change.",
+        required=False, max_length=2000, label=_("Why"), help_text=_("Kept with the change."),
         widget=forms.Textarea(attrs={"rows": 2}),
     )  # fmt: skip
 

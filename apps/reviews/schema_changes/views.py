@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
@@ -84,7 +85,7 @@ def _done(request: SignedInRequest, project: Project, change: SchemaChange) -> S
         case "resume" if resume_change(change):
             pass  # a worker goes on
         case _:
-            messages.info(request, "That has been done already.")
+            messages.info(request, gettext("That has been done already."))
     return change
 
 

@@ -4,32 +4,35 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.accounts.roles import ROLES_WITH, Right
-from apps.debates.naming import REASON_WORDS
+from apps.debates.naming import REASON_WORDS, reason_words
 from apps.labels.models import Annotator, Gold, Kind
 from apps.projects.models import Membership, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.search.query import ACTIONS, COMMENTED, DIFFERING, STAGES
 
 MOST_NAMED = 200
-Choices = list[tuple[Any, str]]
+Choices = list[tuple[Any, StrOrPromise]]
 
 
-def _any(choices: Iterable[tuple[Any, Any]], empty: str = "Any") -> Choices:
-    return [("", empty), *((value, str(words)) for value, words in choices)]
+def _any(choices: Iterable[tuple[Any, Any]], empty: StrOrPromise | None = None) -> Choices:
+    return [("", _("Any") if empty is None else empty), *choices]
 
 
-def _choose(label: str, choices: Choices | None = None) -> forms.ChoiceField:
-    return forms.ChoiceField(label=label, choices=choices or [("", "Any")], required=False)
+def _choose(label: StrOrPromise, choices: Choices | None = None) -> forms.ChoiceField:
+    return forms.ChoiceField(label=label, choices=choices or [("", _("Any"))], required=False)
 
 
-def _share(label: str) -> forms.FloatField:
+def _share(label: StrOrPromise) -> forms.FloatField:
     widget = forms.NumberInput(attrs={"min": 0, "max": 1, "step": 0.01})
     return forms.FloatField(label=label, required=False, widget=widget)
 
 
-def _day(label: str) -> forms.DateField:
+def _day(label: StrOrPromise) -> forms.DateField:
     widget = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     return forms.DateField(label=label, required=False, widget=widget)
 
@@ -38,48 +41,48 @@ class SearchForm(forms.Form):
     """All fields of a search, in groups; shown, not validated."""
 
     q = forms.CharField(
-        label="Words or id",
+        label=_("Words or id"),
         required=False,
         max_length=200,
         widget=forms.TextInput(
-            attrs={"type": "search", "autocomplete": "off", "placeholder": "Words or id"}
+            attrs={"type": "search", "autocomplete": "off", "placeholder": _("Words or id")}
         ),
     )
-    stage = _choose("Stage", _any(STAGES, "Any stage"))
-    label = _choose("Label")
-    kind = _choose("Annotator kind", _any(Kind.choices))
-    annotator = _choose("Labelled by")
-    not_by = _choose("Not labelled by", [("", "—")])
-    action = _choose("Action of a person", _any(ACTIONS))
-    suggested = _choose("Suggestion")
-    gold = _choose("Gold")
+    stage = _choose(_("Stage"), _any(STAGES, _("Any stage")))
+    label = _choose(_("Label"))
+    kind = _choose(_("Annotator kind"), _any(Kind.choices))
+    annotator = _choose(_("Labelled by"))
+    not_by = _choose(_("Not labelled by"), [("", "—")])
+    action = _choose(_("Action of a person"), _any(ACTIONS))
+    suggested = _choose(_("Suggestion"))
+    gold = _choose(_("Gold"))
     basis = _choose(
-        "Basis of gold",
+        _("Basis of gold"),
         _any((value, words) for value, words in Gold.Basis.choices if value != "withdrawn"),
     )
-    differ = _choose("Disagreement", _any(DIFFERING, "—"))
-    reason = _choose("Uncertain because", _any(REASON_WORDS.items()))
-    uncertainty_min = _share("Debate’s uncertainty from")
-    uncertainty_max = _share("Debate’s uncertainty to")
-    learned_min = _share("Trained model’s uncertainty from")
-    learned_max = _share("Trained model’s uncertainty to")
-    assigned = _choose("Assigned to")
-    skipped_by = _choose("Skipped by", [("", "—")])
-    comments = _choose("Comments", _any(COMMENTED))
-    comment = forms.CharField(label="Comment contains", required=False, max_length=200)
-    comment_by = _choose("Comment by")
-    batch = _choose("Import")
-    created_from = _day("Imported from")
-    created_to = _day("Imported until")
-    labelled_from = _day("Labelled from")
-    labelled_to = _day("Labelled until")
-    decided_from = _day("Decided from")
-    decided_to = _day("Decided until")
+    differ = _choose(_("Disagreement"), _any(DIFFERING, "—"))
+    reason = _choose(_("Uncertain because"))
+    uncertainty_min = _share(_("Debate’s uncertainty from"))
+    uncertainty_max = _share(_("Debate’s uncertainty to"))
+    learned_min = _share(_("Trained model’s uncertainty from"))
+    learned_max = _share(_("Trained model’s uncertainty to"))
+    assigned = _choose(_("Assigned to"))
+    skipped_by = _choose(_("Skipped by"), [("", "—")])
+    comments = _choose(_("Comments"), _any(COMMENTED))
+    comment = forms.CharField(label=_("Comment contains"), required=False, max_length=200)
+    comment_by = _choose(_("Comment by"))
+    batch = _choose(pgettext_lazy("noun", "Import"))
+    created_from = _day(_("Imported from"))
+    created_to = _day(_("Imported until"))
+    labelled_from = _day(_("Labelled from"))
+    labelled_to = _day(_("Labelled until"))
+    decided_from = _day(_("Decided from"))
+    decided_to = _day(_("Decided until"))
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.auto_id = "search-%s"
-        schema = current_schema(project).parsed
+        self.schema = schema = current_schema(project).parsed
         # Not the authors: there may be as many as items.
         found = Annotator.objects.filter(project=project).exclude(kind=Kind.AUTHOR)
         rows = found.order_by("kind", "name").only("pk", "name", "kind")[:MOST_NAMED]
@@ -92,13 +95,14 @@ class SearchForm(forms.Form):
             named = [(label.name, label.name) for label in schema.labels]
             self._offer(
                 name,
-                _any([*named, ("[]", "None of these")] if schema.task.several else named),
+                _any([*named, ("[]", gettext("None of these"))] if schema.task.several else named),
                 free=not schema.names,
             )
+        self._offer("reason", _any((code, reason_words(code)) for code in REASON_WORDS))
         self._offer("annotator", _any(annotators))
         self._offer("not_by", _any(annotators, "—"))
-        self._offer("assigned", _any([(0, "Nobody"), *people]))
-        self._offer("skipped_by", _any([(0, "Anybody"), *people], "—"))
+        self._offer("assigned", _any([(0, gettext("Nobody")), *people]))
+        self._offer("skipped_by", _any([(0, gettext("Anybody")), *people], "—"))
         self._offer("comment_by", _any(people))
         self._offer("batch", _any(imports))
 
@@ -114,17 +118,18 @@ class SearchForm(forms.Form):
         field.widget.choices = choices
 
     @property
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+    def groups(self) -> list[tuple[StrOrPromise, list[forms.BoundField]]]:
         """The fields besides words and stage, under their headings."""
         return [(title, [self[name] for name in names]) for title, names in GROUPS]
 
 
 GROUPS = (
-    ("Labels", ("label", "kind", "annotator", "not_by", "action", "suggested", "gold", "basis",
-                "differ")),
-    ("Uncertainty", ("reason", "uncertainty_min", "uncertainty_max", "learned_min", "learned_max")),
-    ("People and comments", ("assigned", "skipped_by", "comments", "comment", "comment_by")),
-    ("Import and dates", ("batch", "created_from", "created_to", "labelled_from", "labelled_to",
+    (_("Labels"), ("label", "kind", "annotator", "not_by", "action", "suggested", "gold", "basis",
+                   "differ")),
+    (_("Uncertainty"), ("reason", "uncertainty_min", "uncertainty_max", "learned_min",
+                        "learned_max")),
+    (_("People and comments"), ("assigned", "skipped_by", "comments", "comment", "comment_by")),
+    (_("Import and dates"), ("batch", "created_from", "created_to", "labelled_from", "labelled_to",
                              "decided_from", "decided_to")),
 )  # fmt: skip
 

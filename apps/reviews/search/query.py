@@ -6,6 +6,10 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+from django_stubs_ext import StrOrPromise
+
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.selectors import STAGES as LADDER
 from labelhub.core.errors import InvalidInput
@@ -17,22 +21,26 @@ MOST_ITEMS = 10_000
 #: The largest key of a row.
 MOST_ID = 2**63 - 1
 ANYBODY = 0
-STAGES = [
-    ("waiting", "Waiting for people"),
-    ("doubtful", "Waiting, uncertain"),
-    ("rest", "Waiting, not uncertain"),
-    *((str(stage), str(stage.label)) for stage in LADDER),
+STAGES: list[tuple[str, StrOrPromise]] = [
+    ("waiting", _("Waiting for people")),
+    ("doubtful", _("Waiting, uncertain")),
+    ("rest", _("Waiting, not uncertain")),
+    *((str(stage), stage.label) for stage in LADDER),
 ]
 ACTIONS = [
-    (value, "Neither accepted nor fixed a suggestion" if value == Label.Action.NEW else words)
+    (value, _("Neither accepted nor fixed a suggestion") if value == Label.Action.NEW else words)
     for value, words in Label.Action.choices
     if value in (Label.Action.ACCEPTED, Label.Action.FIXED, Label.Action.REJECTED, Label.Action.NEW)
 ]
-COMMENTED = [("any", "With comments"), ("open", "Open"), ("resolved", "Resolved")]
+COMMENTED = [
+    ("any", _("With comments")),
+    ("open", pgettext_lazy("comments", "Open")),
+    ("resolved", pgettext_lazy("comments", "Resolved")),
+]
 DIFFERING = [
-    ("people", "People from each other"),
-    ("suggestion", "A person from the suggestion"),
-    ("gold", "The suggestion from gold"),
+    ("people", _("People from each other")),
+    ("suggestion", _("A person from the suggestion")),
+    ("gold", _("The suggestion from gold")),
 ]
 
 
@@ -117,7 +125,7 @@ def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:
     if strict:
         strange = sorted(str(name) for name in data if name not in READERS)
         faults += [
-            {"field": name, "message": f"There is no such field; a search has {', '.join(FIELDS)}."}
+            {"field": name, "message": f"there is no such field; a search has {', '.join(FIELDS)}."}
             for name in strange
         ]
     faults += _reversed_ranges(found)
@@ -131,7 +139,7 @@ def _reversed_ranges(found: Mapping[str, Any]) -> Iterable[dict[str, str]]:
     """Ranges that end before they begin."""
     for low, high in RANGES:
         if low in found and high in found and found[low] > found[high]:
-            yield {"field": high, "message": f"Must not be below {low}."}
+            yield {"field": high, "message": f"must not be below {low}."}
 
 
 def _words(raw: Any) -> str:

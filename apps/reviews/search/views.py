@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
@@ -88,7 +89,7 @@ def filter_list(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             name, query = request.POST.get("name", ""), read_query(asked_of(request.POST))
             saved = save_filter(project=project, actor=request.user, name=name, query=query)
-            messages.success(request, f"Saved as “{saved.name}”.")
+            messages.success(request, gettext("Saved as “%(name)s”.") % {"name": saved.name})
         except InvalidInput as error:
             messages.error(request, error.message)
         return redirect("filter_list", slug)
@@ -105,7 +106,7 @@ def filter_delete(request: SignedInRequest, slug: str, filter_id: int) -> HttpRe
     """Forget a filter."""
     project = get_project(request.user, slug, Right.MANAGE)
     delete_filter(project=project, filter_id=filter_id)
-    messages.success(request, "The filter is deleted; the items stay as they are.")
+    messages.success(request, gettext("The filter is deleted; the items stay as they are."))
     return redirect("filter_list", slug)
 
 
@@ -117,6 +118,9 @@ def filter_first(request: SignedInRequest, slug: str) -> HttpResponse:
     raw = request.POST.get("filter", "")
     chosen = get_filter(project, read_id(request.POST, "filter")) if raw else None
     set_first_filter(project=project, chosen=chosen)
-    words = f"Items of “{chosen.name}” come first from now on." if chosen else "No filter is first."
+    if chosen:
+        words = gettext("Items of “%(name)s” come first from now on.") % {"name": chosen.name}
+    else:
+        words = gettext("No filter is first.")
     messages.success(request, words)
     return redirect("filter_list", slug)

@@ -2,12 +2,17 @@
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
+from apps.common.templatetags.labelhub import label_tags, value_words
 from apps.debates.conversation.speech import place_of, stage_of
 from apps.debates.models import Turn
 from apps.reviews.comments.selectors import MANY
@@ -23,8 +28,10 @@ CAPS = {"Enter": "Enter", "Backspace": "⌫", "Delete": "Del"}
 #: Lines of a model's answer: a point about one label, and the decision.
 _POINT = re.compile(r"\s*[-*•]\s+\**(.{1,100}?)\**\s*:\**\s*(.*)")
 _DECISION = re.compile(r"[\s*#_]*final decision\b", re.IGNORECASE)
+#: Of a set of labels, a row of a list shows so many.
+MOST_TAGS = 3
 #: How sure somebody says they are, and what is stored.
-SURENESS = ((0.5, "A guess"), (0.7, "Rather sure"), (0.9, "Sure"), (0.99, "Certain"))
+SURENESS = ((0.5, _("A guess")), (0.7, _("Rather sure")), (0.9, _("Sure")), (0.99, _("Certain")))
 
 
 @register.simple_tag
@@ -38,7 +45,7 @@ def key_cap(keys: str) -> SafeString:
 
 
 @register.simple_tag
-def sureness_choices() -> tuple[tuple[float, str], ...]:
+def sureness_choices() -> tuple[tuple[float, StrOrPromise], ...]:
     """Value and words of each answer to how sure somebody is."""
     return SURENESS
 
@@ -79,6 +86,22 @@ def spoken(turn: Turn, schema: Schema) -> list[tuple[str, str]]:
 def comment_text(comment: Comment) -> SafeString:
     """The comment's words, escaped; the names of those it is meant for stand out."""
     return mark_mentions(comment.text, [row.user.username for row in comment.mentions.all()])
+
+
+@register.simple_tag
+def short_tags(value: Any, under: Schema, options: Sequence[str] = ()) -> SafeString | str:
+    """A value in a row of a list: the tags of its first labels; a written answer as text."""
+    if under.task.written:
+        return Truncator(value_words(value)).chars(60)
+    rest = value[MOST_TAGS:] if isinstance(value, list) else []
+    if not rest:
+        return label_tags(value, under, options)
+    return format_html(
+        '{} <span class="muted small" title="{}">+{}</span>',
+        label_tags(value[:MOST_TAGS], under, options),
+        ", ".join(rest),
+        len(rest),
+    )
 
 
 @register.filter

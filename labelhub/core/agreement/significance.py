@@ -20,6 +20,7 @@ from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED, Interval, wilson
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
+from labelhub.core.texts import gettext_noop
 
 EXACT = "exact McNemar test, two-sided"
 LEVEL = 0.05
@@ -292,13 +293,13 @@ def _check_whole(given: ArrayLike, *, dimensions: int) -> Ints:
     return whole
 
 
-NEWCOMBE = "difference of two shares, Newcombe's hybrid score interval"
+NEWCOMBE = gettext_noop("difference of two shares, Newcombe's hybrid score interval")
 MEDIAN = "median, interval from the order of the values"
 #: Tables whose chance is this close to the table's own count as no more likely.
 AS_LIKELY = 1 + 1e-7
 #: Fewer values give no interval of 95 % for a median.
 FEWEST_FOR_MEDIAN = 6
-NO_MEDIAN = f"fewer than {FEWEST_FOR_MEDIAN} measured times"
+NO_MEDIAN = gettext_noop("fewer than 6 measured times")
 
 
 def newcombe(part: int, whole: int, other_part: int, other_whole: int) -> Interval:

@@ -12,10 +12,13 @@ import numpy as np
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import WILSON, t_quantile, wilson
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.texts import gettext_noop
 
-NOTHING_SHARED = "nobody else labelled the same items"
-ONE_ITEM = "one item alone gives no interval"
-NO_VARIATION = "no_variation: all answers are the same, so chance agreement cannot be removed"
+NOTHING_SHARED = gettext_noop("nobody else labelled the same items")
+ONE_ITEM = gettext_noop("one item alone gives no interval")
+NO_VARIATION = gettext_noop(
+    "no_variation: all answers are the same, so chance agreement cannot be removed"
+)
 PERCENT = "agreeing of all comparisons with others, {interval} over items"
 KAPPA = "Cohen's kappa against all others together, linearised over items"
 SURE = 0.975

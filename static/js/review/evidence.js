@@ -1,5 +1,6 @@
 // Marks phrases of the text as evidence for a label. Positions are code points of the stored text; the
 // browser counts UTF-16 units and drops carriage returns.
+import { words } from "../words.js";
 
 /** The browser's highlight in a label's colour. */
 function highlight(color) {
@@ -21,6 +22,8 @@ export class Evidence {
     this.returns = JSON.parse(this.root.dataset.returns || "[]");
     this.spans = [];
     this.last = null; // the label that was changed last
+    this.for = this.root.querySelector("[data-evidence-for]");
+    this.unlabelled = this.for.textContent;
     this.root.querySelector("[data-mark]").addEventListener("click", () => this.mark());
     this.quote.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -43,10 +46,10 @@ export class Evidence {
       before.setEnd(range.startContainer, range.startOffset);
       return this.#trimmed(text, before.toString().length, before.toString().length + range.toString().length);
     }
-    const words = this.quote.value.trim();
-    if (!words) return null;
-    const at = text.toLowerCase().indexOf(words.toLowerCase());
-    return at < 0 ? undefined : [at, at + words.length];
+    const typed = this.quote.value.trim();
+    if (!typed) return null;
+    const at = text.toLowerCase().indexOf(typed.toLowerCase());
+    return at < 0 ? undefined : [at, at + typed.length];
   }
 
   #trimmed(text, start, end) {
@@ -65,13 +68,13 @@ export class Evidence {
   mark() {
     const label = this.label();
     const place = this.#place();
-    if (!label) return this.#tell("Choose a label first.");
+    if (!label) return this.#tell(words("label-first"));
     if (place === null) return this.#ask();
-    if (place === undefined) return this.#tell("These words are not in the text.");
+    if (place === undefined) return this.#tell(words("no-such-words"));
     this.add({ label, at: place });
     this.quote.value = "";
     document.getSelection().removeAllRanges();
-    return this.#tell(`Marked for “${label}”.`);
+    return this.#tell(words("marked", { label }));
   }
 
   add(span) {
@@ -100,9 +103,9 @@ export class Evidence {
       const color = this.#color(span.label);
       if ("highlights" in CSS) highlight(color).add(this.#range(...span.at));
       const row = document.createElement("li");
-      const words = document.createElement("q");
-      words.dir = "auto";
-      words.textContent = text.slice(...span.at);
+      const quote = document.createElement("q");
+      quote.dir = "auto";
+      quote.textContent = text.slice(...span.at);
       const label = document.createElement("span");
       label.className = "tag";
       if (color) label.dataset.color = color;
@@ -110,14 +113,14 @@ export class Evidence {
       const drop = document.createElement("button");
       drop.type = "button";
       drop.className = "button button--quiet button--small";
-      drop.textContent = "Remove";
-      drop.setAttribute("aria-label", `Remove “${words.textContent.slice(0, 60)}” for ${span.label}`);
+      drop.textContent = words("remove");
+      drop.setAttribute("aria-label", words("remove-mark", { words: quote.textContent.slice(0, 60), label: span.label }));
       drop.addEventListener("click", () => {
         this.spans = this.spans.filter((one) => one !== span);
         this.#show();
         this.quote.focus();
       });
-      row.append(label, words, drop);
+      row.append(label, quote, drop);
       return row;
     }));
     this.#write();
@@ -177,15 +180,15 @@ export class Evidence {
   }
 
   #say() {
-    this.root.querySelector("[data-evidence-for]").textContent = this.label() ?? "the chosen label";
+    this.for.textContent = this.label() ?? this.unlabelled;
   }
 
   #ask() {
     this.quote.focus();
-    this.#tell("Select a place in the text, or type words from it.");
+    this.#tell(words("mark-how"));
   }
 
-  #tell(words) {
-    this.note.textContent = words;
+  #tell(told) {
+    this.note.textContent = told;
   }
 }

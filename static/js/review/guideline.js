@@ -1,4 +1,6 @@
 // The guideline beside the text; a key opens it with the cursor in its search field.
+import { words } from "../words.js";
+
 export function watchGuideline(details) {
   if (!details) return;
   const text = details.querySelector("[data-guideline-text]");
@@ -25,12 +27,12 @@ export function watchGuideline(details) {
     go(at + (event.shiftKey ? -1 : 1));
   });
 
-  function find(words) {
+  function find(sought) {
     marks?.clear();
     ranges = [];
     const node = text.firstChild;
     const whole = text.textContent.toLowerCase();
-    const wanted = words.toLowerCase();
+    const wanted = sought.toLowerCase();
     if (wanted.length > 1 && node && whole.length === text.textContent.length) {
       for (let place = whole.indexOf(wanted); place >= 0 && ranges.length < 1000; place = whole.indexOf(wanted, place + wanted.length)) {
         const range = document.createRange();
@@ -40,13 +42,13 @@ export function watchGuideline(details) {
         marks?.add(range);
       }
     }
-    told.textContent = wanted.length > 1 && !ranges.length ? "Not found" : "";
+    told.textContent = wanted.length > 1 && !ranges.length ? words("not-found") : "";
   }
 
   function go(place) {
     if (!ranges.length) return;
     at = (place + ranges.length) % ranges.length;
-    told.textContent = `${at + 1} of ${ranges.length}`;
+    told.textContent = words("number-of", { number: at + 1, total: ranges.length });
     const box = ranges[at].getBoundingClientRect();
     const frame = text.getBoundingClientRect();
     text.scrollTop += box.top - frame.top - frame.height / 3;

@@ -1,4 +1,6 @@
 // Requests to the server; distinguishes temporary failures from refusals.
+import { words } from "../words.js";
+
 export class Refused extends Error {}
 export class SignedOut extends Error {}
 
@@ -46,6 +48,6 @@ async function refusal(response) {
     const told = await response.json();
     return Object.assign(new Refused(told.message), { code: told.code });
   } catch {
-    return new Refused(`The server refused this (${response.status}).`);
+    return new Refused(words("refused", { status: response.status }));
   }
 }

@@ -1,8 +1,10 @@
 // The labels beside a text: links to their quotes, and ways to find one among many. Used in Review and
 // in adjudication.
+import { words } from "../words.js";
+
 const RECENT = 6;
 
-const fold = (words) => words.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
+const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 const box = (choice) => choice.querySelector("input");
 
 /** Connect a form that is shown now. */
@@ -75,11 +77,11 @@ function watchFilter(root, filter) {
   const narrow = () => {
     const wanted = fold(filter.value);
     for (const choice of all()) {
-      const words = fold(`${choice.dataset.name} ${choice.querySelector(".choice__help > div")?.textContent ?? ""}`);
-      choice.hidden = !words.includes(wanted);
+      const text = fold(`${choice.dataset.name} ${choice.querySelector(".choice__help > div")?.textContent ?? ""}`);
+      choice.hidden = !text.includes(wanted);
     }
     const left = all().filter((choice) => !choice.hidden);
-    status.textContent = wanted ? `${left.length} of ${all().length}` : "";
+    status.textContent = wanted ? words("number-of", { number: left.length, total: all().length }) : "";
     return left;
   };
   const close = () => {

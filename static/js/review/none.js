@@ -1,4 +1,4 @@
-/** "None of these" and the labels of a set exclude each other: selecting one deselects the other. */
+/** The choice of no label and the labels of a set exclude each other: selecting one deselects the other. */
 export function watchNone(form) {
   form.addEventListener("input", ({ target }) => {
     if (!target.checked) return;

@@ -1,6 +1,7 @@
 // Answers that are being sent. Memory and session storage keep each until the server has stored it.
 // The server recognises a repeated answer by its lease.
 import { Refused, SignedOut, post, postOnLeave } from "./http.js";
+import { words } from "../words.js";
 
 const WAITS = [500, 1000, 2000, 4000, 8000, 15000];
 
@@ -55,9 +56,10 @@ export class Outbox {
 
   #pause(error, failures) {
     const wait = WAITS[Math.min(failures, WAITS.length - 1)];
+    const again = words("not-saved-yet", { seconds: Math.ceil(wait / 1000) });
     this.onState("failed", error instanceof SignedOut
-      ? "Not saved: you are signed out. Sign in in another tab; this page keeps your answer."
-      : `${error.words ? `${error.words} ` : ""}Not saved: trying again in ${Math.ceil(wait / 1000)} s. This page keeps your answer.`);
+      ? words("not-saved-signed-out")
+      : [error.words, again].filter(Boolean).join(" "));
     return new Promise((go) => {
       const timer = setTimeout(go, wait);
       window.addEventListener("online", () => { clearTimeout(timer); go(); }, { once: true });

@@ -4,11 +4,10 @@ import { watchFresh } from "./fresh.js";
 import { post, Refused } from "./http.js";
 import { rememberLabels, watchLabels } from "./labels.js";
 import { watchNone } from "./none.js";
+import { words } from "../words.js";
 
 const CHOICES = ["value", "none"];
 const DRAFTED = [...CHOICES, "comment", "rationale", "confidence", "spans"];
-const WRONG = "Give the right answer. “Only wrong” leaves the answer to others; Undo cancels the rejection.";
-const AGAIN = "This is the suggestion: it will be stored as accepted.";
 
 export class Task {
   constructor(form) {
@@ -55,7 +54,7 @@ export class Task {
     this.form.querySelector("[data-begun]").hidden = false;
   }
 
-  /** The selected fields and values; "None of these" counts as selected. */
+  /** The selected fields and values; the choice of no label counts as selected. */
   chosen() {
     const pairs = [...new FormData(this.form)].map(([name, value]) => [name, value.trim()]);
     return pairs.filter(([name, value]) => CHOICES.includes(name) && value);
@@ -88,12 +87,12 @@ export class Task {
     const gives = !skips && button?.name !== "abstain";
     const missing = gives && !this.chosen().length;
     const needed = gives ? this.form.querySelector("[data-needed]") : null;
-    const first = this.form.elements.none ? "Choose a label or “None of these”, or skip." : "Give an answer first, or skip.";
-    const ask = this.rejecting ? "Choose the right answer first." : first;
-    const words = missing ? ask : needed && !needed.value.trim() ? needed.dataset.needed : "";
-    complaint.hidden = !words;
-    complaint.textContent = words;
-    if (words) {
+    const first = this.form.elements.none ? "choose-label-first" : "choose-first";
+    const ask = words(this.rejecting ? "choose-right-first" : first);
+    const told = missing ? ask : needed && !needed.value.trim() ? needed.dataset.needed : "";
+    complaint.hidden = !told;
+    complaint.textContent = told;
+    if (told) {
       if (!missing) needed.focus();
       return null;
     }
@@ -141,13 +140,12 @@ export class Task {
 
   #say() {
     const accepts = this.suggested && this.#accepts();
-    const words = this.form.querySelector("[data-go-words]");
-    const act = [accepts ? "Accept" : "Save", this.#named()].filter(Boolean).join(": ");
-    words.textContent = this.chosen().length ? act : "Choose an answer";
+    const act = [words(accepts ? "accept" : "save"), this.#named()].filter(Boolean).join(": ");
+    this.form.querySelector("[data-go-words]").textContent = this.chosen().length ? act : words("choose-answer");
     this.form.querySelector("[data-complaint]").hidden = true;
     if (!this.suggested) return;
     const status = this.form.querySelector("[data-rejecting]");
-    const told = !this.rejecting ? "" : accepts ? AGAIN : WRONG;
+    const told = this.rejecting ? words(accepts ? "suggestion-again" : "rejecting") : "";
     if (status.textContent !== told) status.textContent = told; // screen readers read it, so not after each letter
     const [reject, only] = this.form.querySelectorAll("button[name=reject]");
     reject.hidden = this.rejecting;
@@ -186,7 +184,7 @@ export class Task {
       if (!response.ok || response.redirected) throw new Error(String(response.status));
       body.innerHTML = await response.text(); // escaped by the server
     } catch {
-      body.textContent = "The debate could not be loaded. Close it and open it again.";
+      body.textContent = words("debate-failed");
       details.dataset.debate = url;
     }
   }
@@ -205,7 +203,7 @@ export class Task {
         field.value = "";
         field.dispatchEvent(new Event("input", { bubbles: true }));
       } catch (error) {
-        told.textContent = error instanceof Refused ? error.message : "Not sent. It goes with your answer or skip.";
+        told.textContent = error instanceof Refused ? error.message : words("not-sent");
       }
       send.disabled = false;
     });
@@ -217,7 +215,7 @@ export class Task {
     fold.addEventListener("click", () => {
       const folded = this.form.toggleAttribute("data-folded");
       fold.setAttribute("aria-expanded", String(!folded));
-      fold.querySelector("[data-fold-words]").textContent = folded ? "Show the labels" : "Hide the labels";
+      fold.querySelector("[data-fold-words]").textContent = words(folded ? "show-labels" : "hide-labels");
     });
   }
 }

@@ -91,9 +91,8 @@ class LabelType:
     #: The task category of the Hugging Face Hub, and the description of a value on a data card.
     hub_category: ClassVar[str] = "text-classification"
     hub_words: ClassVar[str] = "one of the labels below"
-    #: The templates of the answer fields, in the queue and in adjudication.
+    #: The template of the answer fields.
     answer_template: ClassVar[str] = "reviews/answer_choices.html"
-    ruling_template: ClassVar[str] = "reviews/ruling_choices.html"
 
     def __str__(self) -> str:
         return self.name

@@ -26,7 +26,9 @@ class PerItem(LabelType):
     hub_category = "multiple-choice"
     hub_words = "one of the item's own options"
     unlabelled_reason = "each item brings its own options"
-    no_chance_reason = "options differ from item to item, so chance agreement cannot be removed"
+    no_chance_reason = gettext_noop(
+        "options differ from item to item, so chance agreement cannot be removed"
+    )
 
     def __init__(self, without_options: Text) -> None:
         """``without_options``: the type of an item without options."""

@@ -27,9 +27,10 @@ class Text(LabelType):
     hub_category = "text-generation"
     hub_words = "words"
     answer_template = "reviews/answer_text.html"
-    ruling_template = "reviews/ruling_text.html"
     unlabelled_reason = "answers are free texts"
-    no_chance_reason = "free texts have no categories, so chance agreement cannot be removed"
+    no_chance_reason = gettext_noop(
+        "free texts have no categories, so chance agreement cannot be removed"
+    )
     not_learnable_reason = "The answers are free texts: there are no labels to learn."
 
     def offered(self, schema: Schema, options: Sequence[str]) -> tuple[str, ...]:
