@@ -227,9 +227,9 @@ def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:
         ("bad", "2", ["llm", "crowd"]),
     ]
     assert case.sides[1].opinions[0].quotes == (("bad", "the food"),)
-    assert [(option.value, option.contested) for option in case.options] == [
-        ("good", True),
-        ("bad", True),
+    assert [(choice.value, choice.kinds) for choice in case.choices] == [
+        ("good", ("crowd",)),
+        ("bad", ("llm", "crowd")),
     ]
 
 
@@ -289,9 +289,9 @@ def test_sets_name_what_they_differ_in() -> None:
 
     assert read_docket(project).against == [("Service", 1)]
     case = read_opinions(project, judge, item.pk)
-    assert [(option.value, option.contested) for option in case.options] == [
-        ("Food", False),
-        ("Service", True),
+    assert [(choice.value, choice.kinds) for choice in case.choices] == [
+        ("Food", ("crowd", "crowd")),
+        ("Service", ("crowd",)),
     ]
     done = rule(item, judge, ["Food"], evidence={"Service": ["food"], "Food": ["good"]})
     assert done.label.evidence == {"Service": ["food"], "Food": ["good"]}
