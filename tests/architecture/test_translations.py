@@ -42,9 +42,17 @@ ENGLISH = {
     "apps/authors/snippets.py", "apps/authors/translations.py", "apps/authors/widget",
     "apps/authors/services", "apps/dashboards/demo_site.py",
     "static/js/demo_shop.js", "static/js/site_preview.js", "static/js/swagger_ui.js",
+    # Files for programs, what is stored with them, and a question to a model.
+    "apps/exchange/exporters", "apps/exchange/manifests.py", "apps/exchange/shapes",
+    "apps/exchange/webhooks/delivery_queue.py", "apps/exchange/webhooks/payloads.py",
+    "apps/exchange/webhooks/transport.py", "apps/llm/probe.py",
+    # Reasons that are stored.
+    "apps/reviews/quality/requeue.py", "apps/reviews/queue/reviewer_status.py",
     # Errors, which REST shows too.
     "apps/exchange/readers", "apps/exchange/saved/files.py", "apps/exchange/values.py",
-    "apps/common/outages.py", "apps/accounts/authentication.py",
+    "apps/common/outages.py", "apps/accounts/authentication.py", "apps/learning/learner.py",
+    "apps/llm/addresses.py", "apps/llm/completion.py", "apps/llm/error_messages.py",
+    "apps/llm/http_line.py", "apps/llm/streaming.py",
 }  # fmt: skip
 #: Parts of any app: REST, commands, the admin console, and what is stored.
 ENGLISH_PARTS = {
