@@ -53,7 +53,8 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
     """
     value = (figure or {}).get("value")
     if figure is None or value is None or not math.isfinite(value):
-        return DrawnFigure(reason=str((figure or {}).get("reason") or _NOT_COMPUTED))
+        reason = (figure or {}).get("reason")
+        return DrawnFigure(reason=gettext(reason) if reason else str(_NOT_COMPUTED))
     n = figure.get("n")
     words = count_words(n) if isinstance(n, int) else ""
     method = str(figure.get("method") or "")

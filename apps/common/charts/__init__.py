@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from apps.common.charts.text import clean
 
@@ -220,6 +220,8 @@ class Chart:
     def _words(self, name: str, value: Value) -> str:
         if value is None:
             return DASH
+        if name in ("kind", "other kind"):
+            return gettext(KIND_WORDS.get(str(value), str(value)))
         if isinstance(value, float):
             return share_tick(value) if name in self.shares else f"{value:.4g}".replace("-", "−")
         return f"{value:,}" if isinstance(value, int) else clean(value)
