@@ -26,6 +26,7 @@ from apps.common.charts import (
     share_tick,
 )
 from apps.common.figures import DrawnFigure, draw_figure, ends, figure_row, money, share_words
+from apps.common.methods import method_words
 from labelhub.core.agreement.arms import pareto_front
 from labelhub.core.agreement.reports.reasons import WORDS
 
@@ -300,5 +301,6 @@ def _reason(figure: AnyFigure | None) -> str:
 
 def figure_columns(figure: AnyFigure | None) -> Row:
     """A figure as columns of a row; ``note`` is its doubt, or why there is no number."""
-    note = (figure or {}).get("doubt", "") if ends(figure) else _reason(figure)
-    return {**figure_row(figure), "note": note}
+    note = method_words((figure or {}).get("doubt", "")) if ends(figure) else _reason(figure)
+    method = method_words((figure or {}).get("method") or "")
+    return {**figure_row(figure), "method": method or None, "note": note}

@@ -94,7 +94,7 @@ def heatmap(report: Report, level: str = "kind") -> Chart | None:
     return draw_heatmap(
         list(sources.values()),
         figures,
-        of=gettext("Cohen's κ" if between == "cohen_kappa" else MAIN_WORDS[between]),
+        of=gettext("Cohen's κ") if between == "cohen_kappa" else gettext(MAIN_WORDS[between]),
         within=gettext(MAIN_WORDS[within]) if of_kinds else "",
         title=gettext("Agreement within and between kinds")
         if of_kinds

@@ -10,6 +10,7 @@ from apps.agreement.charts import interval_words, step_of
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of, without_code
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
 from apps.common.figures import count_words, draw_figure, localise, number_words, share_words
+from apps.common.methods import method_words
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.schema import TASKS
 
@@ -170,8 +171,11 @@ def compared_kinds(report: Report) -> list[ComparedKinds]:
                 truth=truth,
                 overall=overall,
                 pairs=[_compared(report, truth, pair) for pair in pairs],
-                methods=list(dict.fromkeys([test["method"], *(pair["method"] for pair in pairs)])),
-                doubts=list(dict.fromkeys(doubt for doubt in doubts if doubt)),
+                methods=[
+                    method_words(method)
+                    for method in dict.fromkeys(tested["method"] for tested in (test, *pairs))
+                ],
+                doubts=[method_words(doubt) for doubt in dict.fromkeys(doubts) if doubt],
             )
         )
     return found

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop, pgettext
 
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
+from apps.common.methods import method_words
 from labelhub.core.schema import TASKS
 
 Report = Mapping[str, Any]
@@ -97,7 +98,7 @@ def interval_methods(report: Report) -> list[str]:
         for figure in _figures(report)
         if figure.get("low") is not None and figure.get("method")
     )
-    return [method for method, _ in found.most_common()]
+    return [method_words(method) for method, _ in found.most_common()]
 
 
 def doubts(report: Report) -> list[str]:
@@ -108,7 +109,7 @@ def doubts(report: Report) -> list[str]:
         if figure.get("doubt")
         for part in str(figure["doubt"]).split("; ")
     )
-    return [words for words, _ in found.most_common()]
+    return [method_words(words) for words, _ in found.most_common()]
 
 
 def without_code(doubt: str) -> str:
