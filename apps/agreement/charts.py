@@ -25,7 +25,15 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import DrawnFigure, draw_figure, ends, figure_row, money, share_words
+from apps.common.figures import (
+    DrawnFigure,
+    draw_figure,
+    ends,
+    figure_row,
+    localise,
+    money,
+    share_words,
+)
 from apps.common.methods import method_words
 from labelhub.core.agreement.arms import pareto_front
 from labelhub.core.agreement.reports.reasons import WORDS
@@ -156,6 +164,11 @@ def interval_bars(
     )
 
 
+def _dollars_tick(usd: float) -> str:
+    amount = format(Decimal(f"{usd:.3g}").normalize(), "f")
+    return gettext("$%(amount)s") % {"amount": localise(amount)}
+
+
 #: Unit → title of the axis, title of the chart, column, words of an amount, words of a tick.
 UNITS: dict[str, tuple[str, str, str, Callable[[float], str], Callable[[float], str]]] = {
     "USD": (
@@ -163,7 +176,7 @@ UNITS: dict[str, tuple[str, str, str, Callable[[float], str], Callable[[float], 
         gettext_noop("Share right against cost of an answer"),
         "cost",
         lambda usd: money(usd * NANO),
-        lambda usd: f"${format(Decimal(f'{usd:.3g}').normalize(), 'f')}",
+        _dollars_tick,
     ),
     "calls": (
         gettext_noop("calls for an answer"),

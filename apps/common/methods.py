@@ -64,7 +64,7 @@ def _part_words(part: str) -> str:
     start, bracket, note = part.partition(" (")
     if bracket and f"({note}" in TEMPLATES:
         return f"{_part_words(start)} {gettext(f'({note}')}"
-    for template, pattern in _patterns():
+    for template, pattern in patterns():
         if found := pattern.fullmatch(part):
             named = {name: _part_words(value) for name, value in found.groupdict().items()}
             return gettext(template).format(**named)
@@ -72,8 +72,11 @@ def _part_words(part: str) -> str:
 
 
 @cache
-def _patterns() -> list[tuple[str, re.Pattern[str]]]:
-    return [
-        (template, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+)", re.escape(template))))
-        for template in TEMPLATES
-    ]
+def patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """Each template, and the parts that it stands for."""
+    found = []
+    for template in TEMPLATES:
+        pattern = re.escape(template).replace(r"\{how\}", "(?P<how>.+)")
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^,]+)", pattern)
+        found.append((template, re.compile(pattern)))
+    return found

@@ -6,7 +6,7 @@ from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.agreement.charts import (
     AnyFigure,
@@ -359,11 +359,14 @@ def _count_cell(
     predicted, true = labels[row], labels[column]
     count = counts[predicted, true]
     whole = sum(counts[predicted, label] for label in labels)
-    words = gettext("%(number)s items: answer %(label)s, %(truth)s %(true)s")
+    share = ""
     if whole:
-        words = gettext(
-            "%(number)s items: answer %(label)s, %(truth)s %(true)s; %(share)s of these answers"
-        )
+        share = "; " + gettext("%(share)s of these answers") % {"share": share_words(count / whole)}
+    words = ngettext(
+        "%(number)s item: answer %(label)s, %(truth)s %(true)s",
+        "%(number)s items: answer %(label)s, %(truth)s %(true)s",
+        count,
+    )
     return Cell(
         column=column,
         row=row,
@@ -371,13 +374,8 @@ def _count_cell(
         text=count_words(count),
         framed=row == column,
         words=words
-        % {
-            "number": count_words(count),
-            "label": predicted,
-            "truth": truth,
-            "true": true,
-            "share": share_words(count / whole) if whole else "",
-        },
+        % {"number": count_words(count), "label": predicted, "truth": truth, "true": true}
+        + share,
     )
 
 

@@ -188,7 +188,11 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     drawn = draw_figure(shown)
     figure = f"{gettext(MAIN_WORDS[name])} {drawn.value}"
     if drawn.low:
-        figure += f", {interval_words(drawn)}"
+        figure = gettext("%(figure)s, %(low)s to %(high)s") % {
+            "figure": figure,
+            "low": drawn.low,
+            "high": drawn.high,
+        }
     number = _number(kind)
     level = "percent" if name == "percent" else agreement_level(shown)
     text = {
