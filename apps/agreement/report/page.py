@@ -28,7 +28,14 @@ from apps.agreement.report.tables import (
     measures_against,
     trust_table,
 )
-from apps.agreement.report.truths import Report, doubts, interval_methods, part_words, truths_of
+from apps.agreement.report.truths import (
+    Report,
+    doubts,
+    interval_methods,
+    part_words,
+    short_name,
+    truths_of,
+)
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.reports.kind_agreement import PEOPLE, REVIEWERS
@@ -85,7 +92,7 @@ def overview(project: Project, report: Report, asked: Slice, reader: User) -> di
         "labels_left_out": len(rows[MOST_LABELS:]),
         "biased": truth is not None and truth.by == "gold" and is_gold_uncertain_first(project),
         "divided": _divided(project, report, asked, reader),
-        "differing": [pair for pair in _differing(report) if set(pair) <= set(REVIEWERS)],
+        "differing": [pair for pair in _differing(report) if set(pair[:2]) <= set(REVIEWERS)],
         "suggested": compared_annotators(report),
     }
 
@@ -121,8 +128,9 @@ def _divided(
     ]
 
 
-def _differing(report: Report) -> Sequence[tuple[str, str]]:
-    """Pairs of kinds, or one kind twice, that share an item: where they can differ."""
+def _differing(report: Report) -> Sequence[tuple[str, str, str, str]]:
+    """Pairs of kinds with their names, or one kind twice, that share an item: where they can
+    differ."""
     between = [
         (pair["a"], pair["b"])
         for pair in report["between"]
@@ -133,7 +141,10 @@ def _differing(report: Report) -> Sequence[tuple[str, str]]:
         for kind, found in report["within"].items()
         if found[FIRST]["value"] is not None
     ]
-    return [*within, *between]
+    return [
+        (first, second, short_name(report, first), short_name(report, second))
+        for first, second in (*within, *between)
+    ]
 
 
 def _coefficients(report: Report) -> dict[str, Any]:

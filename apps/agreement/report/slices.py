@@ -279,7 +279,12 @@ class SliceForm(forms.Form):
             "kind", gettext("all"), [choice for choice in Kind.choices if choice[0] in present]
         )
         runs = evaluated_runs(self._project)[:MOST_RUNS]
-        dated = [(str(run.pk), f"{run}, {run.created_at:%Y-%m-%d}") for run in runs]
+        words = gettext("%(protocol)s, run %(number)s, %(day)s")
+        dated = [
+            (str(run.pk), words % {"protocol": run.protocol, "number": run.pk, "day": day})
+            for run in runs
+            for day in [f"{run.created_at:%Y-%m-%d}"]
+        ]
         self._choose("run", gettext("the latest of each machine"), dated)
         self._choose(
             "label", gettext("all labels"), [(name, name) for name in self.schema.parsed.names]

@@ -247,6 +247,11 @@ class Column:
     own: int = 0
     ties: int = 0
 
+    @property
+    def name(self) -> str:
+        """The kind's name; the text matcher is not called an LLM."""
+        return gettext(TEXT_MATCHER if self.offline else KIND_WORDS[self.kind])
+
 
 @dataclass(frozen=True, slots=True)
 class MeasureRow:
@@ -312,12 +317,7 @@ def measures_against(report: Report, truth: Truth) -> Measures:
 
 def tie_words(columns: Sequence[Column]) -> str:
     """A sentence on items without a single most frequent answer; empty without any."""
-    tied = [
-        f"{gettext(TEXT_MATCHER if column.offline else KIND_WORDS[column.kind])} "
-        f"{count_words(column.ties)}"
-        for column in columns
-        if column.ties
-    ]
+    tied = [f"{column.name} {count_words(column.ties)}" for column in columns if column.ties]
     if not tied:
         return ""
     return gettext("Items with a tie are left out: %(kinds)s.") % {"kinds": ", ".join(tied)}
@@ -398,6 +398,7 @@ class TrustCell:
     """
 
     kind: str
+    name: str
     value: str
     step: int
     best: bool
@@ -452,6 +453,7 @@ def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[T
             cells.append(
                 TrustCell(
                     kind=kind,
+                    name=short_name(report, kind),
                     value=drawn.value or "–",
                     step=0 if drawn.reason else step_of(score["f1"]["value"]),
                     best=best is not None and fair.get(kind) == best,
