@@ -8,6 +8,7 @@ from apps.agreement.report.services import agreement_report
 from apps.agreement.report.truths import doubts, interval_methods
 from apps.common.methods import TEMPLATES, method_words, patterns
 from labelhub.core.agreement import estimation, figures, significance
+from labelhub.core.agreement.intervals import BOOTSTRAP
 from labelhub.core.agreement.reports import (
     divergences,
     kind_agreement,
@@ -22,13 +23,13 @@ from tests.cases import all_cases
 
 SEED = {"seed": 7, "draws": 1000, "unit": "users", "labels": 50, "pairs": 900}
 WRITTEN_BY_CORE = [
-    figures.BOOTSTRAP,
+    BOOTSTRAP,
     figures.CLUSTERED,
     figures.BY_AUTHOR,
     estimation.LINEARISED,
     estimation.CLUSTERED,
-    estimation.BOOTSTRAP + divergences.TOO_LARGE,
-    estimation.BOOTSTRAP + divergences.MOVED,
+    BOOTSTRAP + divergences.TOO_LARGE,
+    BOOTSTRAP + divergences.MOVED,
     pair_agreement.LARGE_SAMPLE,
     kind_agreement.SHROUT_FLEISS,
     texts_report.AT_MOST,
