@@ -595,7 +595,7 @@ def reliability(report: Report) -> Chart | None:
         x=Axis(title=gettext("mean confidence"), low=lowest),
         y=Axis(title=gettext("share right"), low=lowest),
         marks=[
-            Rule(name=gettext("sure as it should be; above: more could be")),
+            Rule(name=gettext("perfect calibration; below: too sure")),
             Line(
                 points=[(found["confidence"], value) for found, (_, value, _) in known],
                 kind=machine["kind"],
