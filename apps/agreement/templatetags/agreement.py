@@ -126,7 +126,8 @@ def percent(value: float | None) -> str:
     if value is None:
         return "—"
     shown = 100 * value
-    return f"{shown:.2g}\xa0%" if abs(shown) < 1 else f"{round(shown, 1):g}\xa0%"
+    words = f"{shown:.2g}" if abs(shown) < 1 else f"{round(shown, 1):g}"
+    return f"{figures.localise(words)}\xa0%"
 
 
 @register.inclusion_tag("agreement/automation_notice.html")
