@@ -83,12 +83,13 @@ class ExperimentForm(forms.Form):
             choices=[(pk, model_words(model)) for pk, model in known.items()],
             coerce=known.__getitem__,
             initial=[str(model.pk) for model in default_models(project)],
+            label=_("Models"),
             widget=forms.CheckboxSelectMultiple,
         )
         self.several_models = len(known) > 1
         for info in PROTOCOLS.values():
             self.fields[f"arm_{info.name}"] = forms.BooleanField(
-                required=False, label=info.title, initial=info.name in USUAL
+                required=False, label=gettext(info.title), initial=info.name in USUAL
             )
             for setting in self._settings(info):
                 self.fields[field_name(info, setting)] = _setting_field(setting)
@@ -98,7 +99,7 @@ class ExperimentForm(forms.Form):
         for info in PROTOCOLS.values():
             settings = [self[field_name(info, setting)] for setting in self._settings(info)]
             calls = info.calls(info.read_settings({}))
-            refusal = "" if self._answers(info) else info.not_for
+            refusal = "" if self._answers(info) else gettext(info.not_for)
             yield {
                 "info": info,
                 "box": self[f"arm_{info.name}"],
@@ -239,8 +240,8 @@ def _setting_field(setting: Setting) -> forms.Field:
         return forms.MultipleChoiceField(
             choices=[(choice, str(choice)) for choice in setting.choices],
             initial=setting.compared,
-            label=setting.title,
-            help_text=setting.help,
+            label=gettext(setting.title),
+            help_text=gettext(setting.help) if setting.help else "",
             widget=forms.CheckboxSelectMultiple,
             required=False,
         )

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.agreement.charts import Offer, cost_quality, sentence
-from apps.agreement.experiments.answers import letter_of, title_of
+from apps.agreement.experiments.answers import letter_of, models_of, title_of
 from apps.agreement.experiments.opinion_changes import Step
 from apps.agreement.experiments.report import (
     KIND_WORDS,
@@ -350,8 +350,11 @@ def cost_quality_of(report: ExperimentReport) -> Chart | None:
     return cost_quality(offers, unit=unit, title=gettext("Cost against quality"))
 
 
-def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, Any]:
+def comparison_page(
+    report: ExperimentReport, arms: Sequence[Arm], *, sort: str = ""
+) -> dict[str, Any]:
     """The context of the comparison; one query, for the texts of a few debates."""
+    report = _in_language(report, arms)
     return {
         "report": report,
         "finding": main_finding(report),
@@ -366,30 +369,26 @@ def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, An
             for arm in report.arms
             if arm.steps
         ],
-        "judging": [(arm, _said(arm.voices.who)) for arm in report.arms if arm.voices],
+        "judging": [(arm, gettext(arm.voices.who)) for arm in report.arms if arm.voices],
         "measured": [arm for arm in report.arms if arm.ambiguity],
         "labelled": [arm for arm in report.arms if arm.scores.labels],
     }
 
 
-#: What protocols call the opinions in their debates, and who votes.
-OPINIONS = frozenset((
-    gettext_noop("Extractor"), gettext_noop("judge"), gettext_noop("Draft"),
-    gettext_noop("refined"), gettext_noop("First annotator"), gettext_noop("First sample"),
-    gettext_noop("vote"), gettext_noop("Majority before"), gettext_noop("after the discussion"),
-    gettext_noop("Round"), gettext_noop("Hearing"), gettext_noop("verdict"), gettext_noop("Judge"),
-    gettext_noop("First protocol"), gettext_noop("in the end"), gettext_noop("annotators"),
-    gettext_noop("judges"), gettext_noop("samples"), gettext_noop("voters of its last stage"),
-))  # fmt: skip
-
-
-def _said(opinion: str) -> str:
-    """In the language of the page."""
-    return gettext(opinion) if opinion in OPINIONS else opinion
-
-
 def _step_words(step: Step) -> str:
-    return replace(step, first=_said(step.first), last=_said(step.last)).words
+    last = gettext(step.last) if step.last else ""
+    return replace(step, first=gettext(step.first), last=last).words
+
+
+def _in_language(report: ExperimentReport, arms: Sequence[Arm]) -> ExperimentReport:
+    """A cached report with the titles of its arms as the page says them."""
+    live = {arm.run.pk: arm for arm in arms}
+    found = []
+    for arm in report.arms:
+        run, roles = live[arm.run_id].run, live[arm.run_id].roles
+        title = title_of(run.protocol, run.protocol_settings)
+        found.append(replace(arm, title=title, models=models_of(roles)))
+    return replace(report, arms=found)
 
 
 def reading_shelves(report: ExperimentReport) -> list[Shelf]:
@@ -429,7 +428,7 @@ def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]
             {
                 "arm": arm,
                 "title": title_of(arm.plan.protocol, arm.plan.settings),
-                "models": " + ".join(dict.fromkeys(m.name for m in arm.plan.models.values())),
+                "models": " + ".join(dict.fromkeys(m.title for m in arm.plan.models.values())),
                 "vote": place >= chosen,
             }
             for place, arm in enumerate(planned)

@@ -119,7 +119,7 @@ def experiment_detail(request: SignedInRequest, slug: str, experiment_id: int) -
     context = _frame(request, project) | _progress(experiment_id, arms) | {"experiment": experiment}
     if arms and not context["going"]:
         report = report_of(experiment, arms)
-        context |= comparison_page(report, sort=request.GET.get("sort", ""))
+        context |= comparison_page(report, arms, sort=request.GET.get("sort", ""))
     return render(request, "agreement/experiment_detail.html", context)
 
 
