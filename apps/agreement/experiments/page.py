@@ -298,15 +298,11 @@ def draw_amount(figure: Figure, most: float, say: Callable[[float], str]) -> Dra
     def place(value: float) -> str:
         return f"{min(max(value / most, 0), 1) * 100:.1f}" if most else "0.0"
 
+    drawn = draw_figure(figure)
     value, low, high = figure["value"], figure.get("low"), figure.get("high")
     if value is None:
-        return draw_figure(figure)
-    drawn = DrawnFigure(
-        value=say(value),
-        n=count_words(figure["n"]),
-        x=place(value),
-        method=figure.get("method", ""),
-    )
+        return drawn
+    drawn = replace(drawn, value=say(value), x=place(value))
     if low is None or high is None:
         return drawn
     return replace(drawn, low=say(low), high=say(high), x_low=place(low), x_high=place(high))

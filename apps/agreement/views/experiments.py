@@ -38,7 +38,7 @@ EXPERIMENT_COLUMNS = (
     Column(_("Cost"), numeric=True),
     Column(_("Started")),
 )
-DEBATES_A_PAGE = 50
+DEBATES_A_PAGE = 25
 
 
 @login_required
