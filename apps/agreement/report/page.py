@@ -9,6 +9,8 @@ from typing import Any
 
 from django.contrib.staticfiles.finders import find
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.models import User
 from apps.agreement.evaluation import is_gold_uncertain_first
@@ -17,7 +19,6 @@ from apps.agreement.report.items import withheld_items
 from apps.agreement.report.sentences import FEW_ITEMS, agreement_level, sentences
 from apps.agreement.report.slices import Slice, annotator_title, compared_annotators, created_within
 from apps.agreement.report.tables import (
-    COEFFICIENT_WORDS,
     MAIN_WORDS,
     coefficients,
     compared_kinds,
@@ -44,11 +45,11 @@ MOST_DIVIDED, MOST_LABELS, MOST_COMPETING = 5, 12, 4
 MOSTLY = 0.5
 #: The tabs of the details, in their order.
 TABS = {
-    "coefficients": "Coefficients",
-    "accuracy": "Accuracy and cost",
-    "tests": "Tests",
-    "annotators": "Annotators",
-    "over-time": "Over time",
+    "coefficients": _("Coefficients"),
+    "accuracy": _("Accuracy and cost"),
+    "tests": _("Tests"),
+    "annotators": _("Annotators"),
+    "over-time": _("Over time"),
 }
 
 
@@ -62,7 +63,7 @@ def shared_context(project: Project, report: Report, asked: Slice) -> dict[str, 
         "query": asked.query,
         # Accuracy: by the first truth in full, by the others in numbers.
         "truth": truths[0] if truths else None,
-        "main": MAIN_WORDS[main_coefficient(report)],
+        "main": gettext(MAIN_WORDS[main_coefficient(report)]),
         "tabs": TABS,
     }
 
@@ -137,7 +138,6 @@ def _differing(report: Report) -> Sequence[tuple[str, str]]:
 
 def _coefficients(report: Report) -> dict[str, Any]:
     main, own, offline = main_coefficient(report), coefficients(report), report["offline"]
-    first = [COEFFICIENT_WORDS.get(name, name) for name in dict.fromkeys((main, FIRST))]
     return {
         "kind_rows": [
             {
@@ -147,7 +147,7 @@ def _coefficients(report: Report) -> dict[str, Any]:
                 "figures": [
                     (row.words, row.percent, row.cells[place][1])
                     for row in own.rows
-                    if row.words in first
+                    if row.name in (main, FIRST)
                 ],
             }
             for place, column in enumerate(own.columns)
