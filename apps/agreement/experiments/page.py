@@ -445,12 +445,16 @@ def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]
 
 
 def _interleave(arms: Sequence[ArmReport], kind: str) -> list[Reading]:
+    """A few of the arms in turn, about different items where there are such."""
     stacks = [list(arm.examples.get(kind, ())) for arm in arms]
-    longest = max(map(len, stacks), default=0)
-    mixed = [
-        stack[position] for position in range(longest) for stack in stacks if position < len(stack)
-    ]
-    return mixed[:SHOWN]
+    chosen: list[Reading] = []
+    while any(stacks) and len(chosen) < SHOWN:
+        for stack in filter(None, stacks):
+            known = {reading.item_id for reading in chosen}
+            fresh = [reading for reading in stack if reading.item_id not in known]
+            chosen.append((fresh or stack)[0])
+            stack.remove(chosen[-1])
+    return chosen[:SHOWN]
 
 
 def _items(readings: Sequence[Reading]) -> dict[int, tuple[str, str]]:
