@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from apps.debates.models import Debate, Experiment, Run, RunRole
 from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, verified_items
@@ -34,8 +34,8 @@ def title_of(name: str, settings: Mapping[str, Any]) -> str:
     title, shown = gettext(info.title), []
     for setting in info.known_settings(settings):
         words, value = gettext(setting.title), settings.get(setting.name, setting.default)
-        if words == setting.title:  # nouns of other languages may need their capital
-            words = words.lower()
+        if get_language() != "de":  # whose nouns have a capital everywhere
+            words = words[:1].lower() + words[1:]
         if setting.titled:
             shown.append(f"{value} {words}")
         elif value != setting.default:
