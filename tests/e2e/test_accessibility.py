@@ -21,7 +21,7 @@ WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 320, "height": 800}
 LONG = {"design_system", "admin-changelist", "demo_shop"}
 #: Longer than that until they are made anew.
 LONG |= {
-    "experiment_detail", "site_overview", "site_questions", "site_echo", "site_echo_feature",
+    "site_overview", "site_questions", "site_echo", "site_echo_feature",
     "site_settings",
 }  # fmt: skip
 #: Where a page still fetches something by itself.
