@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.labels.models import Gold
 from apps.projects.models import Item, LabelSchema, Project
@@ -35,12 +36,12 @@ class TrainedModel(models.Model):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        LEARNING = "learning", "Learning"
-        APPLYING = "applying", "Labelling what is not decided"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
+        QUEUED = "queued", _("Queued")
+        LEARNING = "learning", _("Learning")
+        APPLYING = "applying", _("Labelling what is not decided")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     UNFINISHED = (Status.QUEUED, Status.LEARNING, Status.APPLYING)
 
