@@ -59,7 +59,8 @@ class TrainedModel(models.Model):
         default=0, help_text="Gold that the schema does not offer any more, or beyond the limit."
     )
     offline = models.BooleanField(
-        default=False, help_text="What stands for the LLM's labels was said by the offline model."
+        default=False,
+        help_text="What stands for the LLM's labels was said by the text matcher (demo).",
     )
     quality = models.JSONField(null=True, help_text="See labelhub.core.learning.quality.")
     curve = models.JSONField(null=True, help_text="See labelhub.core.learning.simulation.")

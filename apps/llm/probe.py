@@ -152,7 +152,7 @@ def _refused(failure: Failure, provider: Provider) -> ProviderCheck:
     if failure.status in (401, 403):
         words = gettext(
             "Wrong key: %(place)s refuses it with status %(status)s (key: %(key)s). Copy the key "
-            "again, or make a new one."
+            "again, or create a new one."
         )
         words %= {
             "place": place,

@@ -102,7 +102,7 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
         ),
         Candidate(
             "random_where_echo",
-            gettext("Random fitting item, if Echo would make an offer"),
+            gettext("Random fitting item, if Echo would offer one"),
             evaluate([_drawn(c, mean, always=False) for c in choices]),
         ),
         Candidate(
