@@ -124,9 +124,14 @@ class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic 
         return obj.full_title
 
 
+#: Key, title, words, fields, and whether it is open.
+_Group = tuple[str, StrOrPromise, StrOrPromise, list[forms.BoundField], bool]
+
+
 class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg]  # generic only in the stubs
     """All settings of a site, in groups."""
 
+    OPEN = ("embedding", "asking")
     GROUPS = (
         ("embedding", _("Pages and authors"), _(
             "Which pages may embed the widget, and who is asked."
@@ -195,7 +200,7 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "consent_by": _("Who asks for consent"),
             "privacy_url": _("Address of the privacy notice"),
             "region": _("Country of phone numbers"),
-            "country_header": "HTTP header with the visitor's country",
+            "country_header": _("HTTP header with the visitor's country"),
             "every_messages": _("Messages between two surveys"),
             "min_seconds": _("Seconds between two surveys"),
             "per_conversation": _("Surveys per conversation, at most"),
@@ -252,7 +257,7 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 "What the chatbot is and knows. LabelHub adds rules: be brief, "
                 "ask for no personal data, do not pretend to be human."
             ),
-            "reward_cents": "0: no rewards.",
+            "reward_cents": _("0: no rewards."),
             "currency": _("Three letters, such as EUR."),
             "reward_hold_days": _("During this time a reward can be voided."),
             "keep_text": _(
@@ -284,10 +289,12 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 empty_label=_("Text matcher (demo)"),
             )
 
-    def groups(self) -> Iterator[tuple[str, StrOrPromise, StrOrPromise, list[forms.BoundField]]]:
-        """Key, title, words and fields of each group."""
+    def groups(self) -> Iterator[_Group]:
+        """Each group; those of every day and those with an error are open."""
         for key, title, words, names in self.GROUPS:
-            yield key, title, words, [self[name] for name in names]
+            fields = [self[name] for name in names]
+            is_open = key in self.OPEN or any(field.errors for field in fields)
+            yield key, title, words, fields, is_open
 
     def changes(self) -> dict[str, Any]:
         """The arguments for :func:`update_site`."""

@@ -34,7 +34,7 @@ from labelhub.core.interview.funnel import alerts, rates
 
 USUAL_DAYS = 7
 #: Features that the page lists.
-MOST_ROWS = 40
+MOST_ROWS = 12
 _WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 
 
@@ -106,11 +106,11 @@ def feature_rows(site: Site, features: list[Feature], days: int) -> list[Feature
 
 
 def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
-    """All features in the site's order; if there are too many, those asked about most."""
+    """The features that authors were asked about, the most asked first, and how many others the
+    site has."""
     listed = [row for row in rows if row.asked or row.feature.active]
-    if len(listed) > MOST_ROWS:
-        rows = sorted(listed, key=lambda row: -row.asked)[:MOST_ROWS]
-    return {"features": rows, "features_left": max(0, len(listed) - MOST_ROWS)}
+    asked = sorted((row for row in rows if row.asked), key=lambda row: -row.asked)[:MOST_ROWS]
+    return {"features": asked, "features_left": len(listed) - len(asked)}
 
 
 @login_required
