@@ -238,6 +238,8 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 "the second survey dismissed in a row, each one makes the pause four times as "
                 "long, up to a week."
             ),
+            "per_conversation": "",
+            "per_day": "",
             "most_questions": _("From 1 to 4, shown one at a time; authors can skip each one."),
             "least_relevant": _("A message with fewer relevant features is not asked about."),
             "model": _(
