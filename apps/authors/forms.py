@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
@@ -195,6 +196,8 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "answers_decide",
         ]  # fmt: skip
         labels = {
+            "name": _("Name"),
+            "currency": _("Currency"),
             "enabled": _("The widget is switched on"),
             "identity": _("Who is asked"),
             "consent_by": _("Who asks for consent"),
@@ -238,6 +241,8 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 "the second survey dismissed in a row, each one makes the pause four times as "
                 "long, up to a week."
             ),
+            "region": "",
+            "country_header": _("Set by your proxy, such as CF-IPCountry."),
             "per_conversation": "",
             "per_day": "",
             "most_questions": _("From 1 to 4, shown one at a time; authors can skip each one."),
@@ -254,6 +259,8 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 "The same limit applies to the messages that models judge for "
                 "questions. Once it is reached, the chat asks the author to come back tomorrow."
             ),
+            "replies_verified": "",
+            "chat_model": "",
             "replies_network": _("All authors of one /24 (IPv6: /56) together."),
             "chat_instructions": _(
                 "What the chatbot is and knows. LabelHub adds rules: be brief, "
@@ -261,6 +268,9 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             ),
             "reward_cents": _("0: no rewards."),
             "currency": _("Three letters, such as EUR."),
+            "reward_daily_cents": "",
+            "reward_total_cents": "",
+            "retention_days": _("Labelled items stay."),
             "reward_hold_days": _("During this time a reward can be voided."),
             "keep_text": _(
                 "Models and exports get texts only without personal data. If nothing is "
@@ -358,7 +368,9 @@ class SiteForm(LanguagesForm):
     """A new site; all other settings have defaults."""
 
     name = forms.CharField(
-        max_length=100, help_text=_("Authors see this name when they are asked for consent.")
+        label=_("Name"),
+        max_length=100,
+        help_text=_("Authors see this name when they are asked for consent."),
     )
     allowed_origins = LinesField(
         label=_("Pages that may embed it"), required=False, help_text=ORIGINS_HELP
@@ -436,13 +448,17 @@ class RulingForm(forms.Form):
     """A manager's decision, which overrides the signals."""
 
     trusted = forms.TypedChoiceField(
+        label=_("Decision"),
         choices=[("no", _("Exclude")), ("yes", _("Include")), ("", _("Let the signals decide"))],
         coerce=lambda given: given == "yes",
         empty_value=None,
         required=False,
     )
     reason = forms.CharField(
-        max_length=300, required=False, help_text=_("Stored with each excluded answer.")
+        label=_("Reason"),
+        max_length=300,
+        required=False,
+        help_text=_("Stored with each excluded answer."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -467,5 +483,7 @@ class TypedForm(forms.Form):
         """Require exactly these words."""
         typed: str = self.cleaned_data["typed"].strip()
         if typed != self.words:
-            raise forms.ValidationError(f"Type exactly “{self.words}”.")
+            raise forms.ValidationError(
+                gettext("Type exactly “%(words)s”.") % {"words": self.words}
+            )
         return typed

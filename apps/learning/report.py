@@ -189,6 +189,13 @@ _TOLD = (
     gettext_noop("Cross-validating"),
     gettext_noop("Simulating what its order saves"),
 )
+# Why a figure has no value, in the core's words, which the figure's component translates.
+_REASONS = (
+    gettext_noop("there is nothing to count"),
+    gettext_noop("no item has or is given this label"),
+    gettext_noop("it is never given"),
+    gettext_noop("gold does not have it"),
+)
 #: Below this share the remaining time cannot be estimated.
 TOLD_FROM = 0.03
 

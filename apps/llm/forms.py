@@ -60,6 +60,7 @@ KEY_HELP = {
     Provider.KeyState.REMOVED: _("The key was removed. A new one is stored encrypted."),
 }
 PRICE_HELP = _("USD per million tokens; 0 = free, empty = unknown (no budget possible).")
+REFUSED = _("Switched off automatically if the endpoint refuses it.")
 PASTE = _("Paste the key: this provider answers nobody without one.")
 #: Rows for new models; more can be added after the first ones are saved.
 ModelRows = forms.formset_factory(ModelRowForm, extra=2)
@@ -82,6 +83,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         help_text=_("The address before /chat/completions, mostly ending in /v1."),
     )
     key = forms.CharField(
+        label=_("Key"),
         required=False,
         max_length=LONGEST_KEY,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
@@ -106,6 +108,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         ]
         widgets = {"headers": forms.Textarea(attrs={"rows": 3})}
         labels = {
+            "name": _("Name"),
             "api_version": _("API version"),
             "api_key_env": _("Or the environment variable of the key"),
             "connect_timeout": _("Connection time-out (seconds)"),
@@ -118,6 +121,8 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
             "headers": _("Extra headers"),
         }
         help_texts = {
+            "connect_timeout": "",
+            "read_timeout": "",
             "api_version": _("Such as 2024-10-21. Name models by their deployments."),
             "api_key_env": _(
                 "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
@@ -252,6 +257,7 @@ class ModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic
         ]
         widgets = {"extra_body": forms.Textarea(attrs={"rows": 3})}
         labels = {
+            "name": _("Name"),
             "purpose": _("Used for"),
             "price_in": _("Price of input"),
             "price_out": _("Price of output"),
@@ -273,11 +279,18 @@ class ModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic
         help_texts = {
             "price_in": PRICE_HELP,
             "price_out": PRICE_HELP,
+            "name": _("As the provider spells it."),
+            "price_cached_in": _("Empty: as other input."),
+            "price_reasoning": _("Empty: as other output."),
+            "context_tokens": _("Input and answer together. Empty: unknown."),
+            "fixed_temperature": _("Sent in place of any other."),
+            "logprobs": REFUSED,
+            "extra_body": _("A JSON object, sent with every request."),
             "structured": _(
                 "The form that the endpoint can enforce. Without it, answers of small "
                 "models are hard to read. The papers used free text."
             ),
-            "takes_temperature": _("Switched off automatically if the endpoint refuses it."),
+            "takes_temperature": REFUSED,
             "reasoning_effort": _("Empty: the run's value, if any."),
         }
 

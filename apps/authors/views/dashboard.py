@@ -17,7 +17,14 @@ from apps.accounts.roles import Right
 from apps.authors.forms import ConsoleForm
 from apps.authors.models import Feature, Site
 from apps.authors.pages import site_page
-from apps.authors.pictures import charts, dropped_rates, figure_of, funnel_steps, side_rates
+from apps.authors.pictures import (
+    alert_words,
+    charts,
+    dropped_rates,
+    figure_of,
+    funnel_steps,
+    side_rates,
+)
 from apps.authors.selectors.funnel import (
     WINDOWS,
     answers_since,
@@ -30,7 +37,7 @@ from apps.authors.selectors.messages import ASKED, SHOWN, WAITING, feed
 from apps.authors.selectors.sites import get_site, use_of_today
 from apps.authors.services.console import dry_run
 from apps.authors.stages import STAGES, reason_words, stage_name, stage_rows
-from labelhub.core.interview.funnel import alerts, rates
+from labelhub.core.interview.funnel import rates
 
 USUAL_DAYS = 7
 #: Features that the page lists.
@@ -78,7 +85,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
             "dropped": dropped_rates(traffic.now),
             "charts": charts(traffic.bars, weeks=WINDOWS[days] > 1),
             "week_bars": WINDOWS[days] > 1,
-            "alerts": alerts(traffic.now, traffic.before),
+            "alerts": alert_words(traffic.now, traffic.before),
             "position": position_check_of(site, features, start),
         }
         | _most_asked(feature_rows(site, features, days))

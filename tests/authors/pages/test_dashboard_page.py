@@ -87,4 +87,4 @@ def test_a_rise_of_none_fits_is_told_in_words(manager: Client, site: Site) -> No
     assert "Worse than before" not in words(manager.get(page(site)))
     many(author, nofit=40, answered=60, days_ago=1)
     shown = words(manager.get(page(site)))
-    assert "“None of these fit” rose from 5.0% (5 of 100) to 40.0% (40 of 100)" in shown
+    assert "“None of these fit” rose from 5 % (5 of 100) to 40 % (40 of 100)" in shown
