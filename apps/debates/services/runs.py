@@ -248,7 +248,7 @@ def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
     """Change the run by one conditional update, so that only one of two requests succeeds."""
     if not allowed.filter(pk=run.pk).update(**fields):
         run.refresh_from_db(fields=["status"])
-        raise Conflict(f"Run {run.pk} is {run.get_status_display().lower()} and cannot be {word}.")
+        raise Conflict(f"Run {run.pk} is {run.status} and cannot be {word}.")
     run.refresh_from_db()
     # Notify other watchers now, because the worker may be busy with a call for minutes.
     transaction.on_commit(partial(events.announce_run, run.pk))
