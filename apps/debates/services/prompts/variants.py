@@ -95,7 +95,7 @@ def check_draft(project: Project, present: Prompt, *, system: str, user: str) ->
     """
     draft = draft_variant(present, system=system, user=user)
     item = Item.objects.filter(project=project).order_by("pk").first() or Item(
-        project=project, external_id="sample", text="A sample text.", options=["Yes", "No"]
+        project=project, external_id="sample", text=gettext("A sample text."), options=["Yes", "No"]
     )
     try:
         shown = render_prompt(project, draft, item)
