@@ -134,6 +134,7 @@ class RunForm(forms.Form):
     """
 
     protocol = forms.ChoiceField(
+        label=_("Protocol"),
         choices=[(info.name, info.title) for info in LABELLING.values()],
         initial=USUAL_PROTOCOL,
         widget=forms.RadioSelect,
@@ -146,7 +147,11 @@ class RunForm(forms.Form):
         help_text=_("Empty: all of them."),
     )
     replicates = forms.IntegerField(
-        min_value=1, max_value=20, initial=1, help_text=_("How often each item is debated.")
+        label=_("Passes per item"),
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text=_("How often each item is debated."),
     )
     budget = dollars_field(
         _("The run pauses before it exceeds the budget. All prices must be known."),

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from apps.accounts.models import User
 from apps.debates import events
@@ -142,7 +143,7 @@ def pause_run(*, run: Run) -> Run:
         "paused",
         status=Run.Status.PAUSED,
         pause_code="user",
-        message="Paused by hand.",
+        message=gettext_noop("Paused by hand."),
         resume_at=None,
     )
     return run
@@ -213,7 +214,7 @@ def cancel_run(*, run: Run) -> Run:
         "cancelled",
         status=Run.Status.CANCELLED,
         pause_code="",
-        message="Cancelled by hand.",
+        message=gettext_noop("Cancelled by hand."),
         resume_at=None,
         finished_at=timezone.now(),
     )

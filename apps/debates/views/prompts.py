@@ -107,6 +107,7 @@ INPUTS = {
     "guideline": _("the project’s guideline; empty without one"),
     "item": _("the text, its context, question and choices, delimited"),
     "example": _("a text with a verified label, delimited"),
+    "form": _("the form of the answer: json for models with JSON output"),
     "claim": _("the answer that the advocate argues for"),
     "name": _("the annotator’s letter"),
     "history": _("the contributions of all annotators in earlier rounds, delimited"),

@@ -63,7 +63,7 @@ class Version:
     def title(self) -> str:
         """Its title on pages."""
         if self.present:
-            return "Present text"
+            return gettext("Present text")
         return self.variant.title if self.variant else gettext("Earlier text")
 
     @property
