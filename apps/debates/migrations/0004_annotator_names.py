@@ -37,6 +37,6 @@ def spell_out(apps, schema_editor):
 class Migration(migrations.Migration):
     """The annotators of runs have names that people can read."""
 
-    dependencies = [("debates", "0003_restrict_models"), ("labels", "0004_stage_words")]
+    dependencies = [("debates", "0003_restrict_models"), ("labels", "0001_initial")]
 
     operations = [migrations.RunPython(spell_out, migrations.RunPython.noop, elidable=True)]
