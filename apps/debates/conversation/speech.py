@@ -50,7 +50,7 @@ _TITLES = {
     "prosecutor": gettext_noop("Prosecution"),
     "defence": gettext_noop("Defence"),
     "drafter": gettext_noop("Draft"),
-    "reviewer": gettext_noop("Review"),
+    "reviewer": gettext_noop("Review of the draft"),
     "refiner": gettext_noop("Refined"),
 }
 _ROUND = re.compile(r"r(\d{1,3})/([A-Z])")
