@@ -62,8 +62,8 @@ def model_words(model: ModelSpec) -> str:
 def setting_form_field(setting: Setting) -> forms.Field:
     """The field of a protocol's setting."""
     limits = {"low": localise(f"{setting.low:g}"), "high": localise(f"{setting.high:g}")}
-    if setting.choices:
-        choices = [(choice, setting_words(choice)) for choice in setting.choices]
+    choices = [(choice, setting_words(choice)) for choice in setting.choices]
+    if choices:
         wrong = gettext("Give one of %(choices)s.") % {
             "choices": ", ".join(words for _choice, words in choices)
         }
@@ -78,7 +78,7 @@ def setting_form_field(setting: Setting) -> forms.Field:
         "help_text": gettext(setting.help),
         "error_messages": dict.fromkeys(codes, wrong),
     }
-    if setting.choices:
+    if choices:
         return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **about)
     if isinstance(setting.default, float):
         return forms.FloatField(min_value=setting.low, max_value=setting.high, **about)
