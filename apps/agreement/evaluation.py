@@ -23,6 +23,7 @@ from apps.accounts.models import User
 from apps.common.charts import TEXT_MATCHER
 from apps.common.figures import count_words
 from apps.debates.models import Debate, Run
+from apps.debates.naming import protocol_title
 from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import MACHINES, PEOPLE, Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run, rejected_suggestions
@@ -113,7 +114,11 @@ def find_source(
         raise NotFound(f"replicate: run {run.pk} has {run.replicates}, not a number {replicate}.")
     first = labels_of_run(project.pk, run.uid).select_related("annotator").first()
     if first is None:
-        return PredictionSource(str(run), Kind.LLM, offline=False, run=run, replicate=replicate)
+        name = gettext("%(protocol)s · run %(number)s") % {
+            "protocol": protocol_title(run.protocol),
+            "number": run.pk,
+        }
+        return PredictionSource(name, Kind.LLM, offline=False, run=run, replicate=replicate)
     by = first.annotator
     return PredictionSource(by.name, by.kind, by.offline, run=run, replicate=replicate)
 
@@ -152,7 +157,7 @@ def _run_words(run: Run, replicate: int) -> str:
             "%(protocol)s, run %(number)s, %(day)s, replicate %(replicate)s of %(replicates)s"
         )
     return words % {
-        "protocol": run.protocol,
+        "protocol": protocol_title(run.protocol),
         "number": run.pk,
         "day": f"{run.created_at:%Y-%m-%d %H:%M}",
         "replicate": replicate,

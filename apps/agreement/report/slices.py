@@ -21,6 +21,7 @@ from django_stubs_ext import StrOrPromise
 from apps.agreement.evaluation import evaluated_runs
 from apps.common.forms import show_refusal
 from apps.debates.models import Run
+from apps.debates.naming import protocol_title
 from apps.labels.models import Annotator, Kind
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
@@ -281,9 +282,9 @@ class SliceForm(forms.Form):
         runs = evaluated_runs(self._project)[:MOST_RUNS]
         words = gettext("%(protocol)s, run %(number)s, %(day)s")
         dated = [
-            (str(run.pk), words % {"protocol": run.protocol, "number": run.pk, "day": day})
+            (str(run.pk), words % {"protocol": title, "number": run.pk, "day": day})
             for run in runs
-            for day in [f"{run.created_at:%Y-%m-%d}"]
+            for title, day in [(protocol_title(run.protocol), f"{run.created_at:%Y-%m-%d}")]
         ]
         self._choose("run", gettext("the latest of each machine"), dated)
         self._choose(
