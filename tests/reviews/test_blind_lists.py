@@ -48,7 +48,7 @@ def test_a_known_item_stands_as_any_other() -> None:
     user, manager = reviewer(project), member(project, Role.MANAGER)
 
     rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).rows}
-    assert rows[item.pk].stage == ItemState.Stage.NEW.label
+    assert rows[item.pk].stage == str(ItemState.Stage.NEW.label)
     for stage in ("new", "waiting"):
         assert found(project, user, stage=stage, items=[item.pk]) == ["known"]
         assert found(project, user, stage=stage, q="other") == ["other"] * (stage == "waiting")
@@ -110,7 +110,7 @@ def test_a_known_item_that_was_debated_stands_as_other_debated_ones() -> None:
     user = reviewer(project)
 
     rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).rows}
-    assert {row.stage for row in rows.values()} == {ItemState.Stage.SUGGESTED.label}
+    assert {row.stage for row in rows.values()} == {str(ItemState.Stage.SUGGESTED.label)}
     assert len({tuple(row.reasons) for row in rows.values()}) == 1
     assert all(row.suggestion and not row.tallies for row in rows.values())
     for asked in ({"stage": "suggested"}, {"suggested": "good"}, {"reason": "tie"}):

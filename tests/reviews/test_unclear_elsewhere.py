@@ -79,7 +79,7 @@ class TestLists:
         assert (row["stage"], row["queued"], row["labels_by_people"]) == ("new", True, 0)
         assert listed(user, project, queued="false") == []
         (shown,) = read_grid(project, read_query({}), user, sort="stage").rows
-        assert shown.stage == Stage.NEW.label
+        assert shown.stage == str(Stage.NEW.label)
 
 
 class TestWork:

@@ -277,7 +277,9 @@ class SliceForm(forms.Form):
         kinds = Annotator.objects.filter(project=self._project).values_list("kind", flat=True)
         present = set(kinds.order_by().distinct())
         self._choose(
-            "kind", gettext("all"), [choice for choice in Kind.choices if choice[0] in present]
+            "kind",
+            gettext("all"),
+            [(str(kind), str(label)) for kind, label in Kind.choices if kind in present],
         )
         runs = evaluated_runs(self._project)[:MOST_RUNS]
         words = gettext("%(protocol)s, run %(number)s, %(day)s")

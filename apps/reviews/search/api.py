@@ -45,7 +45,7 @@ from apps.reviews.search.saved_filters import (
 )
 from labelhub.core.errors import InvalidInput, NotFound
 
-_CHOICES = {
+_CHOICES: dict[str, list[tuple[str, Any]]] = {
     "stage": STAGES,
     "kind": Kind.choices,
     "basis": Gold.Basis.choices,
