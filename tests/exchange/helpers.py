@@ -11,8 +11,6 @@ from apps.exchange.readers.isolation import PLACES, reading_place, refuse_after
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch, Project
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-
 
 def lines(*rows: Any) -> bytes:
     """Rows as JSON Lines."""
