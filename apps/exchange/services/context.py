@@ -73,10 +73,6 @@ class Note:
     message: str
     kind: str = "error"
 
-    def to_json(self) -> dict[str, object]:
-        """JSON-ready form, as stored in ``ImportBatch.errors``."""
-        return {"row": self.row, "field": self.field, "message": self.message, "kind": self.kind}
-
 
 @dataclass(slots=True)
 class ImportTally:
