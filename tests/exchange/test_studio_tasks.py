@@ -126,7 +126,7 @@ def test_what_an_annotation_was_made_from_is_told_even_of_bare_ids() -> None:
         "bad",
         0.5,
     )
-    assert annotation.proposed_from == prediction.uid
+    assert annotation.proposed_from_uid == prediction.uid
     assert found.remarks[0][0] == "predictions"
 
 

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -12,7 +12,7 @@ from apps.exchange.readers.base import shortened
 from apps.exchange.rows import RowError
 from apps.exchange.values import MAX_UNKNOWN
 from apps.labels.models import Annotator
-from apps.labels.services import NewGold, NewLabel, annotator_for
+from apps.labels.services import GoldContent, LabelContent, NewGold, NewLabel, annotator_for
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
@@ -158,26 +158,7 @@ class ImportContext:
             item_id=item_id,
             annotator=self.annotator(row.annotator),
             schema=self._schema(row.schema_version, row.value),
-            value=row.value,
-            action=row.action,
-            role=row.role,
-            abstained=row.abstained,
-            withdrawn=row.withdrawn,
-            rejected=row.rejected,
-            confidence=row.confidence,
-            rationale=row.rationale,
-            evidence=row.evidence,
-            seconds=row.seconds,
-            cost_nanousd=row.cost_nanousd,
-            shown_uid=row.shown,
-            proposed_from_uid=row.proposed_from,
-            supersedes_uid=row.supersedes,
-            supersedes_own=row.supersedes_own,
-            run_uid=row.run,
-            replicate=row.replicate,
-            provenance=row.provenance,
-            uid=row.uid,
-            created_at=row.created_at,
+            **{part.name: getattr(row, part.name) for part in fields(LabelContent)},
         )
 
     def gold_draft(self, item_id: int, row: GoldRow) -> NewGold:
@@ -185,14 +166,8 @@ class ImportContext:
         return NewGold(
             item_id=item_id,
             schema=self._schema(row.schema_version, row.value),
-            value=row.value,
-            basis=row.basis,
-            withdrawn=row.withdrawn,
             decided_by=self.annotator(row.decided_by) if row.decided_by else None,
-            evidence=row.evidence,
-            supersedes_uid=row.supersedes,
-            uid=row.uid,
-            created_at=row.created_at,
+            **{part.name: getattr(row, part.name) for part in fields(GoldContent)},
         )
 
     def _schema(self, version: int | None, value: Value | None) -> LabelSchema:
