@@ -18,11 +18,7 @@ PAGE_WAITS = 10
 
 
 def import_of(project: Project, batch_id: int) -> ImportBatch:
-    """One import of the project.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """One import of the project; NotFound if there is none."""
     batch = project.imports.filter(pk=batch_id).first()
     if batch is None:
         raise NotFound(f"The project {project} has no import {batch_id}.")
@@ -68,11 +64,8 @@ def result_of(batch: ImportBatch) -> dict[str, Any]:
 
 
 def project_named(slug: str) -> Project:
-    """The project of that slug, without a check of rights (for commands).
-
-    Raises:
-        NotFound: there is none.
-    """
+    """The project of that slug, without a check of rights (for commands); NotFound if there is
+    none."""
     project = Project.objects.filter(slug=slug).first()
     if project is None:
         raise NotFound(f"There is no project '{slug}'.")

@@ -66,11 +66,7 @@ def saved_exports(project: Project) -> "QuerySet[SavedExport]":
 
 
 def saved_export(project: Project, export_id: int) -> SavedExport:
-    """One of the project's.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """One of the project's; NotFound if there is none."""
     found = saved_exports(project).filter(pk=export_id).first()
     if found is None:
         raise NotFound(f"The project {project} has no saved export {export_id}.")

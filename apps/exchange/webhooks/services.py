@@ -52,11 +52,7 @@ def deliveries_of(webhook: Webhook, *, status: str = "") -> "QuerySet[Delivery]"
 
 
 def webhook_of(project: Project, webhook_id: int) -> Webhook:
-    """One webhook of the project.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """One webhook of the project; NotFound if there is none."""
     found = project.webhooks.filter(pk=webhook_id).first()
     if found is None:
         raise NotFound(f"The project {project} has no webhook {webhook_id}.")
