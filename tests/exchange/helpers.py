@@ -6,10 +6,23 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
 from apps.exchange.exporters import FORMATS, export_pieces
 from apps.exchange.readers.isolation import PLACES, reading_place, refuse_after
-from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
+from apps.exchange.services import (
+    LabelFileResult,
+    import_label_file,
+    queue_import,
+    receive_upload,
+    run_import,
+    store_upload,
+)
 from apps.projects.models import ImportBatch, Project
+from tests.factories.projects import member
 
 
 def lines(*rows: Any) -> bytes:
@@ -48,6 +61,40 @@ def exported(project: Project, name: str, *, only: str = "") -> bytes:
 def ledger(project: Project) -> list[dict[str, Any]]:
     """Everything the project holds, as its JSONL export tells it."""
     return [json.loads(line) for line in exported(project, "jsonl").splitlines()]
+
+
+def copied(project: Project, other: Project, name: str) -> None:
+    """Import an export of ``project`` into ``other``, an empty one: both then hold the same."""
+    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
+    assert (counts(batch), batch.errors) == ((project.items.count(), 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+
+
+def labels_imported(
+    project: Project, folder: Path, content: bytes, name: str = "labels.jsonl"
+) -> LabelFileResult:
+    """What became of a file of labels."""
+    path = written(folder, content, name)
+    return import_label_file(project=project, path=path, file_name=name)
+
+
+def browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    """The pages as somebody in the project sees them."""
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    """REST as somebody in the project uses it."""
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    return client
+
+
+def url_of(name: str, project: Project, *parts: Any) -> str:
+    """An address of the project."""
+    return reverse(name, args=[project.slug, *parts])
 
 
 def written(folder: Path, content: bytes | Iterable[bytes], name: str) -> Path:

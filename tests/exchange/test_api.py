@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.urls import reverse
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.common.jobs import work_task
@@ -15,27 +13,20 @@ from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND
 from apps.projects.models import ImportBatch, Project
 from apps.reviews.models import SavedFilter
-from tests.exchange.helpers import all_places_taken, imported, ledger, lines
-from tests.factories.projects import ProjectFactory, member
+from tests.exchange.helpers import all_places_taken, imported, ledger, lines, rest, url_of
+from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
 ROWS = [{"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": ""}]
 
 
-def client(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    made = APIClient()
-    made.force_authenticate(member(project, role))
-    return made
-
-
 def post(project: Project, body: Any, query: str = "", **how: Any) -> Any:
-    address = reverse("api_import", args=[project.slug]) + query
-    return client(project).post(address, body, **how)
+    return rest(project).post(url_of("api_import", project) + query, body, **how)
 
 
 def get(project: Project, query: str = "", role: Role = Role.VIEWER) -> Any:
-    return client(project, role).get(reverse("api_export", args=[project.slug]) + query)
+    return rest(project, role).get(url_of("api_export", project) + query)
 
 
 def test_a_json_list_is_imported_at_once() -> None:
@@ -115,8 +106,8 @@ def test_a_large_body_goes_to_the_worker(
     assert (answer.status_code, answer.json()["status"]) == (202, "queued")
     assert sent_jobs == [(KIND, answer.json()["id"])]
     work_task(*sent_jobs[0])
-    address = reverse("api_import_detail", args=[project.slug, answer.json()["id"]])
-    assert client(project).get(address).json()["created"] == 1
+    address = url_of("api_import_detail", project, answer.json()["id"])
+    assert rest(project).get(address).json()["created"] == 1
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from apps.exchange.services import import_label_file, label_files
+from apps.exchange.services import label_files
 from apps.exchange.services.context import Note
 from apps.labels.models import Label
-from tests.exchange.helpers import imported, lines, written
+from tests.exchange.helpers import imported, labels_imported, lines
 from tests.factories.projects import ProjectFactory
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "researchers.md"
@@ -61,8 +61,7 @@ def test_what_a_file_has_and_lacks_is_told(
 def _faults(tmp_path: Path, row: dict[str, str]) -> list[Note]:
     project = ProjectFactory.create()
     imported(project, lines({"id": "1", "text": "a"}))
-    path = written(tmp_path, lines(row), "labels.jsonl")
-    return import_label_file(project=project, path=path, file_name=path.name).tally.notes
+    return labels_imported(project, tmp_path, lines(row)).tally.notes
 
 
 def _only_label(tmp_path: Path, cells: dict[str, str]) -> Label:
@@ -71,7 +70,6 @@ def _only_label(tmp_path: Path, cells: dict[str, str]) -> Label:
     head = ",".join(["item_id", "annotator_id", "annotator_type", "label", *cells])
     quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells.values()]
     row = ",".join(["1", "w", "crowd", "good", *quoted])
-    path = written(tmp_path, f"{head}\n{row}\n".encode(), "labels.csv")
-    result = import_label_file(project=project, path=path, file_name=path.name)
+    result = labels_imported(project, tmp_path, f"{head}\n{row}\n".encode(), "labels.csv")
     assert [note.message for note in result.tally.notes] == []
     return Label.objects.get()

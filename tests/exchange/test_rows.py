@@ -1,5 +1,6 @@
 """From raw rows to item rows: names, shapes, values."""
 
+import json
 from typing import Any
 
 import pytest
@@ -140,6 +141,17 @@ def test_what_does_not_fit_is_named(
     where, message = fault({"text": "a", **data}, schema)
     assert where == field
     assert words in message
+
+
+def test_structures_may_be_json_in_the_cells_of_a_table() -> None:
+    whole: dict[str, Any] = {
+        "id": "1", "text": "a", "context": [{"role": "user", "text": "b"}], "meta": {"n": 1},
+        "options": ["x", "y"], "labels": [{**SAID, "evidence": {"good": ["a"]}}],
+        "gold_history": [{"value": "good", "basis": "review"}],
+    }  # fmt: skip
+    cells = {name: cell if isinstance(cell, str) else json.dumps(cell)
+             for name, cell in whole.items()}  # fmt: skip
+    assert good(cells) == good(whole)
 
 
 def test_a_plain_context_is_one_turn_of_the_user() -> None:
