@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from apps.exchange.models import Webhook
 from apps.exchange.webhooks import payloads, transport
-from apps.exchange.webhooks.transport import Answer, Sender, check_url, is_allowed
+from apps.exchange.webhooks.transport import Answer, check_url, is_allowed, sending
 from labelhub.core.errors import InvalidInput
 from tests.fakes.receiver import Receiver, receiver
 
@@ -36,8 +36,8 @@ def hook(settings: LazySettings) -> Iterator[Receiver]:
 
 
 def post(url: str, body: bytes = BODY, **headers: str) -> Answer:
-    with Sender() as sender:
-        return sender.post(url, body, headers)
+    with sending() as send:
+        return send(url, body, headers)
 
 
 def test_signatures_are_those_of_the_specification() -> None:
