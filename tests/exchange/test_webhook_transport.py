@@ -4,7 +4,6 @@ import asyncio
 import base64
 import socket
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from apps.exchange.models import Webhook
 from apps.exchange.webhooks import payloads, transport
 from apps.exchange.webhooks.transport import Answer, check_url, is_allowed, sending
 from labelhub.core.errors import InvalidInput
-from tests.fakes.receiver import Receiver, receiver
+from tests.fakes.receiver import Receiver
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "webhooks.md"
 #: The vector of the specification's own libraries.
@@ -25,14 +24,6 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 MESSAGE = "msg_p5jXN8AQM9LWM0D4loKWxJek"
 SIGNATURE = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 BODY = b'{"test": 2432232314}'
-
-
-@pytest.fixture
-def hook(settings: LazySettings) -> Iterator[Receiver]:
-    """A receiver on this machine, which is allowed."""
-    settings.LABELHUB_WEBHOOK_LOOPBACK = True
-    with receiver() as running:
-        yield running
 
 
 def post(url: str, body: bytes = BODY, **headers: str) -> Answer:

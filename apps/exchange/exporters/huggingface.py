@@ -63,12 +63,9 @@ class Columns:
         """One row; an undecided item has no label."""
         history = row.get("gold_history") or [{}]
         meta = {key: value for key, value in row["meta"].items() if key not in HIDDEN}
+        content = ("id", "text", "context", "question", "options")
         record = {
-            "id": row["id"],
-            "text": row["text"],
-            "context": row["context"],
-            "question": row["question"],
-            "options": row["options"],
+            **{name: row[name] for name in content},
             self.answer: self._value(row.get("gold")),
             "decided_by": history[-1].get("basis") if row.get("gold") is not None else None,
             "meta": json.dumps(meta, ensure_ascii=False) if meta else "",
@@ -79,7 +76,14 @@ class Columns:
         return record
 
     def _features(self, *, annotated: bool) -> dict[str, Any]:
-        answer = self._answer_feature()
+        names = {"names": list(self.schema.names), "_type": "ClassLabel"}
+        kinds: dict[str, Any] = {
+            "class": names,
+            "classes": {"feature": names, "_type": "Sequence"},
+            "number": NUMBER,
+            "text": STRING,
+        }
+        answer = kinds[self.schema.task.column]
         features = {
             "id": STRING,
             "text": STRING,
@@ -102,17 +106,6 @@ class Columns:
             "created_at": STRING,
         }
         return {**features, "annotations": [annotation]} if annotated else features
-
-    def _answer_feature(self) -> dict[str, Any]:
-        names = {"names": list(self.schema.names), "_type": "ClassLabel"}
-        lists = {"feature": names, "_type": "Sequence"}
-        kinds: dict[str, dict[str, Any]] = {
-            "class": names,
-            "classes": lists,
-            "number": NUMBER,
-            "text": STRING,
-        }
-        return kinds[self.schema.task.column]
 
     def _value(self, value: Value | None) -> Any:
         """A class by its number; a class that the schema no longer has is left out."""

@@ -77,11 +77,7 @@ def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]
 
 
 def read_file(name: str) -> Iterator[bytes]:
-    """The file in pieces.
-
-    Raises:
-        FileNotFoundError: it is not there.
-    """
+    """The file in pieces; FileNotFoundError if it is gone."""
     file = path_of(name).open("rb")
 
     def pieces() -> Iterator[bytes]:

@@ -93,11 +93,7 @@ def saved_delete(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
 
 
 def file_response(export: SavedExport) -> StreamingHttpResponse:
-    """The stored file as a download.
-
-    Raises:
-        Conflict: it was removed from the disk.
-    """
+    """The stored file as a download; Conflict if it was removed from the disk."""
     try:
         pieces = read_file(export.stored_name)
     except FileNotFoundError:

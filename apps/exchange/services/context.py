@@ -21,31 +21,6 @@ from labelhub.core.schema import Value, ValueNotOffered
 NAMESPACE = UUID("5b0c3a57-6d0e-4a55-9a39-3a6a2c1d8b11")
 
 
-class RepeatedLabels:
-    """Counts identical labels during one import, so that each gets its own uid."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[UUID] = Counter()
-
-    def with_uid(self, item: str, row: LabelRow) -> LabelRow:
-        """The row with a uid, if it supersedes its annotator's own and has none."""
-        if not row.supersedes_own or row.uid:
-            return row
-        parts = [
-            item,
-            row.annotator.kind,
-            row.annotator.name,
-            row.value,
-            row.abstained,
-            row.withdrawn,
-        ]
-        parts += ["rejected"] if row.rejected else []
-        given = str(row.created_at) if row.created_at else None
-        same = uuid5(NAMESPACE, json.dumps([*parts, given, row.replicate]))
-        self._counts[same] += 1
-        return replace(row, uid=uuid5(same, str(self._counts[same])))
-
-
 #: The faults that are kept to be shown; all are counted.
 MAX_NOTES = 1000
 #: Characters of a note that are kept: names and values in a file may be of any length.
@@ -133,7 +108,7 @@ class ImportContext:
         self.schema = current_schema(project)
         self._versions = {schema.version: schema for schema in project.schemas.all()}
         self._annotators: dict[tuple[str, str], Annotator] = {}
-        self.repeated = RepeatedLabels()
+        self._repeated: Counter[UUID] = Counter()
 
     def check_schema(self) -> None:
         """Call with the project locked, before anything is written.
@@ -151,6 +126,19 @@ class ImportContext:
             found = annotator_for(self.project, kind=ref.kind, name=ref.name, offline=ref.offline)
             self._annotators[ref.kind, ref.name] = found
         return found
+
+    def with_uid(self, item: str, row: LabelRow) -> LabelRow:
+        """The row with a uid of its own, if it supersedes its annotator's label and has none;
+        identical rows are counted."""
+        if not row.supersedes_own or row.uid:
+            return row
+        by = row.annotator
+        parts = [item, by.kind, by.name, row.value, row.abstained, row.withdrawn]
+        parts += ["rejected"] if row.rejected else []
+        given = str(row.created_at) if row.created_at else None
+        same = uuid5(NAMESPACE, json.dumps([*parts, given, row.replicate]))
+        self._repeated[same] += 1
+        return replace(row, uid=uuid5(same, str(self._repeated[same])))
 
     def label_draft(self, item_id: int, row: LabelRow) -> NewLabel:
         """The new label for an annotation."""

@@ -67,11 +67,8 @@ def unassign_person(project: Project, user: User) -> int:
 
 
 def keep_for_kind(project: Project, item_ids: Iterable[int], kind: str) -> int:
-    """Keep items for ``crowd`` or ``expert`` (empty: for everybody); returns how many changed.
-
-    Raises:
-        InvalidInput: another kind.
-    """
+    """Keep items for ``crowd`` or ``expert`` (empty: for everybody; another kind is refused);
+    returns how many changed."""
     if kind not in KINDS:
         raise InvalidInput.at("kind", f"'{kind}' is not crowd, expert or empty.")
     return _set(project, item_ids, "assigned_kind", kind)
