@@ -41,19 +41,6 @@ def erasures_in(project: Project) -> int:
     return Erasure.objects.filter(site__project=project).count()
 
 
-def outdated() -> "QuerySet[SavedExport]":
-    """Ready files that were begun before an author of the project was erased."""
-    counted = (
-        Erasure.objects.filter(site__project=OuterRef("project"))
-        .order_by()
-        .values("site__project")
-        .annotate(n=Count("pk"))
-        .values("n")
-    )
-    ready = SavedExport.objects.filter(status=READY)
-    return ready.annotate(now=Coalesce(Subquery(counted), 0)).exclude(erasures=F("now"))
-
-
 def saved_exports(project: Project) -> "QuerySet[SavedExport]":
     """The project's, newest first."""
     return project.saved_exports.select_related("created_by")
@@ -168,7 +155,11 @@ def write_export(run: JobRun) -> None:
 
 def drop_outdated() -> None:
     """Delete the files that hold data of an erased author."""
-    for export in outdated():
+    counted = Erasure.objects.filter(site__project=OuterRef("project")).order_by()
+    counted = counted.values("site__project").annotate(n=Count("pk")).values("n")
+    ready = SavedExport.objects.filter(status=READY)
+    now = ready.annotate(now=Coalesce(Subquery(counted), 0))
+    for export in now.exclude(erasures=F("now")):
         SavedExport.objects.filter(pk=export.pk).update(
             status=Status.STALE, message=STALE, stored_name="", size=0, sha256=""
         )
