@@ -11,8 +11,11 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
+from apps.exchange.columns import ColumnMap
 from apps.exchange.exporters import FORMATS, export_pieces
+from apps.exchange.readers import RawRow
 from apps.exchange.readers.isolation import PLACES, reading_place, refuse_after
+from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services import (
     LabelFileResult,
     import_label_file,
@@ -22,7 +25,31 @@ from apps.exchange.services import (
     store_upload,
 )
 from apps.projects.models import ImportBatch, Project
+from labelhub.core.schema import Schema, parse_schema
 from tests.factories.projects import member
+
+MOOD = {"task": "single", "labels": ["good", "bad"]}
+
+
+def read(row: dict[str, Any], schema: Schema | Any = MOOD, **chosen: str) -> ItemRow | RowError:
+    """The row as an import reads it, with these columns."""
+    parsed = schema if isinstance(schema, Schema) else parse_schema(schema)
+    return read_row(RawRow(7, row), ColumnMap(chosen), parsed)
+
+
+def good(row: dict[str, Any], schema: Schema | Any = MOOD, **chosen: str) -> ItemRow:
+    """The item row; a fault fails the test."""
+    found = read(row, schema, **chosen)
+    assert isinstance(found, ItemRow), found
+    return found
+
+
+def fault(row: dict[str, Any], schema: Schema | Any = MOOD, **chosen: str) -> tuple[str, str]:
+    """(field, message)."""
+    found = read(row, schema, **chosen)
+    assert isinstance(found, RowError), found
+    assert found.row == 7
+    return found.field, found.message
 
 
 def lines(*rows: Any) -> bytes:

@@ -6,9 +6,8 @@ from uuid import uuid4
 import pytest
 
 from apps.labels.models import Label
-from tests.exchange.helpers import copied, imported, ledger, lines
+from tests.exchange.helpers import copied, fault, imported, ledger, lines
 from tests.exchange.test_exports import LOSSLESS
-from tests.exchange.test_shapes import fault
 from tests.factories.projects import ProjectFactory
 
 NOBODY = {"value": None, "withdrawn": True, "action": "withdrawn"}

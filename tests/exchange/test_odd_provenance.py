@@ -8,8 +8,7 @@ import pytest
 from apps.exchange.exporters import FORMATS
 from apps.exchange.readers.base import RawRow
 from apps.exchange.shapes import label_studio_min, merge_tasks
-from tests.exchange.helpers import exported, imported, ledger, lines
-from tests.exchange.test_shapes import fault
+from tests.exchange.helpers import exported, fault, imported, ledger, lines
 from tests.factories.projects import ProjectFactory
 
 ODD: list[Any] = ["x", 3, None, [], ["x"], {}, {"a": 1}, {"annotation": 4, "at": "b"}, [{"a": []}]]

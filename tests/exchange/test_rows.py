@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.exchange.columns import ColumnMap
-from apps.exchange.readers import RawRow
-from apps.exchange.rows import ItemRow, RowError, read_row
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.exchange.helpers import fault, good
 
 MOODS = schema_from_names("single", ["good", "bad"])
 ASPECTS = schema_from_names("multi", ["food", "service", "price"])
@@ -16,23 +14,6 @@ STARS = schema_from_names("ordinal", ["1", "2", "3"])
 FREE = parse_schema({"task": "text", "labels": []})
 SAID = {"annotator": "x", "value": "good"}
 PER_ITEM = parse_schema({"task": "per_item", "labels": []})
-
-
-def row(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> ItemRow | RowError:
-    return read_row(RawRow(7, data), ColumnMap(columns), schema)
-
-
-def good(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> ItemRow:
-    found = row(data, schema, **columns)
-    assert isinstance(found, ItemRow), found
-    return found
-
-
-def fault(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> tuple[str, str]:
-    found = row(data, schema, **columns)
-    assert isinstance(found, RowError)
-    assert found.row == 7
-    return found.field, found.message
 
 
 @pytest.mark.parametrize("name", ["id", "item_id", "external_id", "ext_id", "Item ID"])

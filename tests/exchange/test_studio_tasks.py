@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from apps.labels.models import Label
-from tests.exchange.helpers import counts, imported
-from tests.exchange.test_shapes import MOOD, fault, good
+from tests.exchange.helpers import MOOD, counts, fault, good, imported
 from tests.factories.projects import ProjectFactory
 
 CHOICE = {"from_name": "mood", "to_name": "text", "type": "choices"}
