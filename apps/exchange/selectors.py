@@ -63,15 +63,6 @@ def result_of(batch: ImportBatch) -> dict[str, Any]:
     }
 
 
-def project_named(slug: str) -> Project:
-    """The project of that slug, without a check of rights (for commands); NotFound if there is
-    none."""
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise NotFound(f"There is no project '{slug}'.")
-    return project
-
-
 def export_counts(project: Project) -> dict[str, int]:
     """The number of items in an export of everything, and of gold only."""
     decided = Gold.objects.current().filter(item__project=project)

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
+from apps.common.api.errors import PROBLEM, problem_body
 from apps.common.api.negotiation import OneRenderer
 from apps.common.jobs import start_job
 from apps.exchange.selectors import PAGE_WAITS, import_of, result_of
@@ -213,15 +214,8 @@ def _import_response(batch: ImportBatch) -> Response:
     result = result_of(batch)
     if batch.status != ImportBatch.Status.FAILED:
         return Response(result)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
-    problem = {
-        "type": "about:blank",
-        "title": status.phrase,
-        "code": "import_failed",
-        "detail": batch.message,
-    }
-    body = {**result, **problem, "status": status.value}
-    return Response(body, status=status, content_type="application/problem+json")
+    body = result | problem_body(422, "import_failed", batch.message)
+    return Response(body, status=422, content_type=PROBLEM)
 
 
 class ImportStateViewSet(ProjectViewSet):

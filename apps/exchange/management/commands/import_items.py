@@ -8,9 +8,10 @@ from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.exchange.management.files import check_file, print_faults
-from apps.exchange.selectors import project_named, result_of
+from apps.exchange.selectors import result_of
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch
+from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput
 
 PIECE = 1024 * 1024
@@ -40,7 +41,7 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Import and print the result."""
-        project = project_named(options["slug"])
+        project = find_project(options["slug"])
         chosen = {field: options[f"{field}_column"] for field in ("text", "id", "gold")}
         chosen["answer"] = options["answer"]
         with check_file(options["file"]).open("rb") as file:

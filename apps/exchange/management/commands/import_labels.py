@@ -8,8 +8,9 @@ from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.exchange.management.files import check_file, print_faults
-from apps.exchange.selectors import notes_of, project_named
+from apps.exchange.selectors import notes_of
 from apps.exchange.services import import_label_file
+from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput
 
 
@@ -25,7 +26,7 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Import and print the result."""
-        project, path = project_named(options["slug"]), check_file(options["file"])
+        project, path = find_project(options["slug"]), check_file(options["file"])
         result = import_label_file(project=project, path=path, file_name=path.name)
         tally = result.tally
         notes = list(map(asdict, tally.notes))
