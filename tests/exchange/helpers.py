@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.exchange.columns import ColumnMap
 from apps.exchange.exporters import FORMATS, export_pieces
@@ -61,12 +62,13 @@ def queued(
     project: Project,
     content: bytes,
     name: str = "rows.jsonl",
+    *,
+    actor: User | None = None,
     **choices: Any,
 ) -> ImportBatch:
     """A batch that is ready to run."""
-    batch = receive_upload(
-        project=project, actor=None, path=store_upload([content]), file_name=name
-    )
+    path = store_upload([content])
+    batch = receive_upload(project=project, actor=actor, path=path, file_name=name)
     return queue_import(batch, **choices)
 
 

@@ -12,20 +12,13 @@ from apps.labels.models import Label
 from apps.labels.services import import_labels, withdraw_label
 from apps.projects.models import Project
 from tests.exchange.helpers import labels_imported, lines
-from tests.factories.labels import draft, open_several, person
-from tests.factories.projects import MOODS, ProjectFactory
+from tests.exchange.test_label_files import project_of
+from tests.factories.labels import draft, person
 
 pytestmark = pytest.mark.django_db
 
 Row = tuple[str, str, bool]
 AGAIN = {"supersedes": True}
-
-
-def project_of_one() -> Project:
-    """With the item ``1``."""
-    made = ProjectFactory.create(definition=MOODS)
-    open_several(made, 1, external_id="1")
-    return made
 
 
 def values_by(project: Project, who: str) -> list[Any]:
@@ -50,7 +43,7 @@ def test_the_first_and_all_that_revise_it_come_in_once(
     rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(label_files, "CHUNK_ROWS", 3)
-    project = project_of_one()
+    project = project_of("1")
     names = ("item_id", "annotator_id", "label", "supersedes")
     content = lines(*(dict(zip(names, ("1", *row), strict=True)) for row in rows))
 
@@ -70,7 +63,7 @@ def test_what_a_file_takes_back_stays_taken_back_when_it_comes_again(
     chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(label_files, "CHUNK_ROWS", chunk)
-    project = project_of_one()
+    project = project_of("1")
     own = {"item_id": "1", "annotator_id": "w"}
     rows = [own | {"label": "good"}, own | AGAIN | {"withdrawn": True}, own | {"label": "good"}]
 
@@ -82,7 +75,7 @@ def test_what_a_file_takes_back_stays_taken_back_when_it_comes_again(
 
 
 def test_what_somebody_says_after_taking_it_back_revises_nothing() -> None:
-    project = project_of_one()
+    project = project_of("1")
     item = project.items.get()
     by = person(project)
     import_labels(project, [draft(item, by, "good")])

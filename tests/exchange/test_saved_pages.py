@@ -13,19 +13,16 @@ from apps.common.jobs import work_task
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Project
-from tests.exchange.helpers import browser, imported, lines, rest, url_of
+from tests.exchange.helpers import browser, rest, url_of
+from tests.exchange.test_saved_exports import small
 from tests.factories.exchange import run_export, saved
-from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def project() -> Project:
-    """Two items, one of them decided."""
-    made = ProjectFactory.create()
-    imported(made, lines({"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": "b"}))
-    return made
+    return small()
 
 
 def test_from_the_button_to_the_file(

@@ -27,7 +27,7 @@ from apps.exchange.exporters.base import (
     quotes_of,
     valid_labels,
 )
-from apps.labels.models import PEOPLE, Gold, Kind
+from apps.labels.models import MACHINES, PEOPLE, Gold, Kind
 from apps.projects.selectors import current_guideline
 from labelhub.core.agreement.intervals import wilson
 from labelhub.core.schema import Schema, Value, value_key, value_words
@@ -37,7 +37,6 @@ STRING, NUMBER = {"dtype": "string", "_type": "Value"}, {"dtype": "float64", "_t
 WHOLE, TRUTH = {"dtype": "int64", "_type": "Value"}, {"dtype": "bool", "_type": "Value"}
 TURNS = [{"role": STRING, "text": STRING}]
 QUOTES = [{"label": STRING, "text": STRING, "start": WHOLE, "end": WHOLE}]
-MACHINES = (Kind.LLM, Kind.MODEL)
 
 
 class Columns:

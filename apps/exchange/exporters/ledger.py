@@ -20,25 +20,32 @@ from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision
 
 NAMESPACE = UUID("4f0b9a52-53a3-4d4c-8f43-7f3f6f0f4c02")
+CHUNK = 1000
+NOT_AN_LLM = "not an LLM"
+
+_ITEM = ("pk", "external_id", "text", "context", "question", "options", "meta")
+#: Who wrote a label, or decided.
+_LABEL_BY = ("annotator__name", "annotator__kind", "annotator__offline")
+_GOLD_BY = ("decided_by__name", "decided_by__kind", "decided_by__offline")
+#: Key of an exported label after its annotator → column of the ledger.
+_LABEL = {
+    "value": "value", "abstained": "abstained", "withdrawn": "withdrawn", "rejected": "rejected",
+    "action": "action", "role": "role", "confidence": "confidence", "rationale": "rationale",
+    "evidence": "evidence", "seconds": "seconds", "cost_nanousd": "cost_nanousd",
+    "shown": "shown__uid", "proposed_from": "proposed_from__uid", "supersedes": "supersedes__uid",
+    "run": "run_uid", "replicate": "replicate", "schema_version": "schema__version",
+    "provenance": "provenance", "created_at": "created_at",
+}  # fmt: skip
+_GOLD = {
+    "value": "value", "withdrawn": "withdrawn", "basis": "basis", "decided_by": "decided_by",
+    "evidence": "evidence", "supersedes": "supersedes__uid", "schema_version": "schema__version",
+    "created_at": "created_at",
+}  # fmt: skip
 #: The fields of a skip that are always the same.
-SKIP: dict[str, Any] = {
-    "value": None,
-    "abstained": False,
-    "withdrawn": True,
-    "rejected": False,
-    "action": str(Label.Action.WITHDRAWN),
-    "role": str(Label.Role.SKIP),
-    "confidence": None,
-    "rationale": "",
-    "evidence": {},
-    "seconds": None,
-    "cost_nanousd": None,
-    "shown": None,
-    "proposed_from": None,
-    "supersedes": None,
-    "run": None,
-    "replicate": 1,
-}
+SKIP: dict[str, Any] = dict.fromkeys(_LABEL) | {
+    "abstained": False, "withdrawn": True, "rejected": False, "rationale": "", "evidence": {},
+    "action": str(Label.Action.WITHDRAWN), "role": str(Label.Role.SKIP), "replicate": 1,
+}  # fmt: skip
 
 
 def skips_of(
@@ -69,29 +76,6 @@ def skips_of(
         when = {"schema_version": schema_version, "created_at": moment.isoformat()}
         found[item_id].append(annotator | SKIP | {"provenance": provenance} | when)
     return found
-
-
-CHUNK = 1000
-NOT_AN_LLM = "not an LLM"
-
-_ITEM = ("pk", "external_id", "text", "context", "question", "options", "meta")
-#: Who wrote a label, or decided.
-_LABEL_BY = ("annotator__name", "annotator__kind", "annotator__offline")
-_GOLD_BY = ("decided_by__name", "decided_by__kind", "decided_by__offline")
-#: Key of an exported label after its annotator → column of the ledger.
-_LABEL = {
-    "value": "value", "abstained": "abstained", "withdrawn": "withdrawn", "rejected": "rejected",
-    "action": "action", "role": "role", "confidence": "confidence", "rationale": "rationale",
-    "evidence": "evidence", "seconds": "seconds", "cost_nanousd": "cost_nanousd",
-    "shown": "shown__uid", "proposed_from": "proposed_from__uid", "supersedes": "supersedes__uid",
-    "run": "run_uid", "replicate": "replicate", "schema_version": "schema__version",
-    "provenance": "provenance", "created_at": "created_at",
-}  # fmt: skip
-_GOLD = {
-    "value": "value", "withdrawn": "withdrawn", "basis": "basis", "decided_by": "decided_by",
-    "evidence": "evidence", "supersedes": "supersedes__uid", "schema_version": "schema__version",
-    "created_at": "created_at",
-}  # fmt: skip
 
 
 def ledger_chunks(project: Project, wanted: "QuerySet[Item]") -> Iterator[list[Row]]:

@@ -155,11 +155,11 @@ def write_export(run: JobRun) -> None:
 
 def drop_outdated() -> None:
     """Delete the files that hold data of an erased author."""
-    counted = Erasure.objects.filter(site__project=OuterRef("project")).order_by()
-    counted = counted.values("site__project").annotate(n=Count("pk")).values("n")
+    erased = Erasure.objects.filter(site__project=OuterRef("project")).order_by()
+    counted = erased.values("site__project").annotate(n=Count("pk")).values("n")
     ready = SavedExport.objects.filter(status=READY)
-    now = ready.annotate(now=Coalesce(Subquery(counted), 0))
-    for export in now.exclude(erasures=F("now")):
+    known = ready.annotate(now=Coalesce(Subquery(counted), 0))
+    for export in known.exclude(erasures=F("now")):
         SavedExport.objects.filter(pk=export.pk).update(
             status=Status.STALE, message=STALE, stored_name="", size=0, sha256=""
         )

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -103,14 +102,9 @@ BY_UID = frozenset({"shown_uid", "proposed_from_uid", "supersedes_uid", "superse
 
 def _columns_of(new: NewLabel | NewGold) -> dict[str, Any]:
     """The columns of the ledger row; uid and time have defaults there."""
-    given = {name: getattr(new, name) for name in _names(type(new)) if name not in BY_UID}
-    optional = ("uid", "created_at")
+    names = [part.name for part in fields(new) if part.name not in BY_UID]
+    given, optional = {name: getattr(new, name) for name in names}, ("uid", "created_at")
     return {name: kept for name, kept in given.items() if kept or name not in optional}
-
-
-@cache
-def _names(kind: type[NewLabel | NewGold]) -> tuple[str, ...]:
-    return tuple(part.name for part in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
