@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -112,8 +111,7 @@ class ImportResultSerializer(serializers.Serializer[Any]):
     remarks = FaultSerializer(many=True, help_text="On the file, at the first row they apply to.")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBody:
+class StoredBody(NamedTuple):
     """A request body that was written to ``path``."""
 
     path: Path
