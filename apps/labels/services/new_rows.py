@@ -63,11 +63,11 @@ class NewLabel(LabelContent):
 
     def to_row(self) -> Label:
         """The unsaved ledger row; references by uid are resolved by the importer."""
-        row = Label(**_columns_of(self))
-        row.evidence = {name: list(phrases) for name, phrases in self.evidence.items()}
-        row.provenance = dict(self.provenance)
-        row.shown_id = self.shown_id or self.proposed_from_id
-        return row
+        given = _columns_of(self, LABEL_COLUMNS)
+        given["evidence"] = {name: list(phrases) for name, phrases in self.evidence.items()}
+        given["provenance"] = dict(self.provenance)
+        given["shown_id"] = self.shown_id or self.proposed_from_id
+        return Label(**given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,18 +93,22 @@ class NewGold(GoldContent):
 
     def to_row(self) -> Gold:
         """The unsaved ledger row."""
-        return Gold(**_columns_of(self) | {"evidence": list(self.evidence)})
+        return Gold(**_columns_of(self, GOLD_COLUMNS) | {"evidence": list(self.evidence)})
 
 
 #: Resolved by the importer.
-BY_UID = frozenset({"shown_uid", "proposed_from_uid", "supersedes_uid", "supersedes_own"})
+BY_UID = {"shown_uid", "proposed_from_uid", "supersedes_uid", "supersedes_own"}
+LABEL_COLUMNS = [part.name for part in fields(NewLabel) if part.name not in BY_UID]
+GOLD_COLUMNS = [part.name for part in fields(NewGold) if part.name not in BY_UID]
 
 
-def _columns_of(new: NewLabel | NewGold) -> dict[str, Any]:
+def _columns_of(new: NewLabel | NewGold, names: Sequence[str]) -> dict[str, Any]:
     """The columns of the ledger row; uid and time have defaults there."""
-    names = [part.name for part in fields(new) if part.name not in BY_UID]
-    given, optional = {name: getattr(new, name) for name in names}, ("uid", "created_at")
-    return {name: kept for name, kept in given.items() if kept or name not in optional}
+    given = {name: getattr(new, name) for name in names}
+    for name in ("uid", "created_at"):
+        if given[name] is None:
+            del given[name]
+    return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
