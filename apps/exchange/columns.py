@@ -1,6 +1,7 @@
 """Finds the column of each field: the chosen one, else one with a common name."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import TypeAlias
 
 from apps.exchange.readers.base import RowFault
@@ -81,20 +82,15 @@ class ColumnMap:
         """``chosen`` overrides the guess; an empty column means that the file has no such field."""
         self.chosen = dict(chosen or {})
         self.question = Question(self.chosen.pop("answer", ""))
-        self._known: dict[tuple[Names, Names], tuple[dict[str, str], Names]] = {}
+        # Rows with ever new columns must not fill the memory.
+        self._known = lru_cache(maxsize=1000)(self._resolve)
 
     def of(
         self, columns: Iterable[str], fields: Names = tuple(ALIASES)
     ) -> tuple[dict[str, str], Names]:
         """(field → column, the remaining columns) of one row; ``fields`` are those that are found
         by name unless a column was chosen."""
-        shape = tuple(columns)
-        known = self._known.get((fields, shape))
-        if known is None:
-            if len(self._known) > 1000:  # rows with ever new columns must not fill the memory
-                self._known.clear()
-            known = self._known[fields, shape] = self._resolve(shape, fields)
-        return known
+        return self._known(tuple(columns), fields)
 
     def _resolve(self, shape: Names, guessed: Names) -> tuple[dict[str, str], Names]:
         free = [column for column in shape if column not in self.chosen.values()]

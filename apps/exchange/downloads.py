@@ -19,11 +19,7 @@ from labelhub.core.errors import Forbidden
 
 
 def check_download(user: User | AnonymousUser, project: Project) -> None:
-    """Refuse a reviewer who must not see the contents of a file yet.
-
-    Raises:
-        Forbidden: with the reason of :func:`download_refusal`.
-    """
+    """Refuse (Forbidden) a reviewer who must not see the contents of a file yet."""
     if reason := download_refusal(user, project):
         raise Forbidden(reason)
 

@@ -22,7 +22,8 @@ from apps.exchange.values import (
     past_value,
 )
 from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
-from labelhub.core.schema import Schema, Value
+from apps.labels.services import GoldContent, LabelContent
+from labelhub.core.schema import Schema
 
 #: Names of the kinds of annotators in files, besides the ledger's own.
 KINDS = {
@@ -81,47 +82,19 @@ class AnnotatorRef:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRow:
-    """One annotation. ``uid`` and the fields after it come with our own exports only, except
-    ``supersedes_own``: the label revises the current one by the same annotator."""
+class LabelRow(LabelContent):
+    """One annotation."""
 
     annotator: AnnotatorRef
-    value: Value | None
-    abstained: bool = False
-    withdrawn: bool = False
-    rejected: bool = False
-    action: str = "imported"
-    role: str = Role.VOTE
-    confidence: float | None = None
-    rationale: str = ""
-    evidence: dict[str, list[str]]
-    seconds: float | None = None
-    cost_nanousd: int | None = None
-    uid: UUID | None = None
-    shown: UUID | None = None
-    proposed_from: UUID | None = None
-    supersedes: UUID | None = None
-    supersedes_own: bool = False
-    run: UUID | None = None
-    replicate: int = 1
     schema_version: int | None = None
-    provenance: dict[str, Any]
-    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GoldRow:
+class GoldRow(GoldContent):
     """One decision of an item's history, oldest first in the file."""
 
-    value: Value | None
-    basis: str
-    withdrawn: bool
     decided_by: AnnotatorRef | None
-    evidence: tuple[str, ...]
-    uid: UUID | None
-    supersedes: UUID | None
     schema_version: int | None
-    created_at: datetime | None
 
 
 def read_labels(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[LabelRow, ...]:
@@ -192,11 +165,11 @@ def read_label(
         seconds=_number(given, "seconds", where),
         cost_nanousd=_whole(given, "cost_nanousd", where),
         uid=_uuid(given, "uid", where),
-        shown=shown,
-        proposed_from=None if rejected else _uuid(given, "proposed_from", where),
-        supersedes=supersedes,
+        shown_uid=shown,
+        proposed_from_uid=None if rejected else _uuid(given, "proposed_from", where),
+        supersedes_uid=supersedes,
         supersedes_own=bool(supersedes_own),
-        run=_uuid(given, "run", where),
+        run_uid=_uuid(given, "run", where),
         replicate=_whole(given, "replicate", where, highest=32_767) or 1,
         schema_version=_whole(given, "schema_version", where),
         provenance=provenance,
@@ -209,7 +182,7 @@ def read_label(
 def _check_role(row: LabelRow, where: str) -> None:
     kind, role = row.annotator.kind, row.role
     if role in Label.ASIDE:
-        fits = row.withdrawn and row.supersedes is None and not row.supersedes_own
+        fits = row.withdrawn and row.supersedes_uid is None and not row.supersedes_own
     else:
         fits = role == Role.VOTE or not row.withdrawn
     fits = fits and (row.abstained or role != Role.UNCLEAR)
@@ -268,7 +241,7 @@ def _gold_row(
         else read_annotator(as_object(decided_by, where), f"{where}.decided_by"),
         evidence=tuple(evidence),
         uid=_uuid(given, "uid", where),
-        supersedes=_uuid(given, "supersedes", where),
+        supersedes_uid=_uuid(given, "supersedes", where),
         schema_version=_whole(given, "schema_version", where),
         created_at=_moment(given, where),
     )

@@ -41,7 +41,10 @@ class ExportTally:
         for row in rows:
             if "gold_history" in row:
                 self._add_labels(row["labels"])
-                self._add_gold(row)
+                history = row["gold_history"]
+                if history and not history[-1]["withdrawn"]:
+                    self.gold[history[-1]["basis"]] += 1
+                    self.gold_versions[history[-1]["schema_version"]] += 1
             elif row.get("gold") is not None:
                 gold_only.append(row["id"])
         if gold_only:
@@ -56,13 +59,6 @@ class ExportTally:
             self.label_versions[label["schema_version"]] += 1
             if label.get("run"):
                 self.runs[label["run"]] += 1
-
-    def _add_gold(self, row: Row) -> None:
-        """Count the current decision only."""
-        history = row["gold_history"]
-        if history and not history[-1]["withdrawn"]:
-            self.gold[history[-1]["basis"]] += 1
-            self.gold_versions[history[-1]["schema_version"]] += 1
 
     def _add_current_gold(self, ids: Sequence[str]) -> None:
         """Rows of gold alone do not have its basis, so it is read from the database."""

@@ -18,11 +18,7 @@ PAGE_WAITS = 10
 
 
 def import_of(project: Project, batch_id: int) -> ImportBatch:
-    """One import of the project.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """One import of the project; NotFound if there is none."""
     batch = project.imports.filter(pk=batch_id).first()
     if batch is None:
         raise NotFound(f"The project {project} has no import {batch_id}.")
@@ -41,58 +37,30 @@ def preview_batch(batch: ImportBatch, columns: Mapping[str, str] | None = None) 
     return read_head(path, batch.format, reading, columns, patience=PAGE_WAITS)
 
 
-def faults_of(
-    notes: Iterable[Mapping[str, Any]],
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """(errors, conflicts), each ``{"row", "field", "message"}``, of an import's notes."""
-    kept = list(notes)
-    return _notes_of(kept, "error"), _notes_of(kept, "conflict")
-
-
-def remarks_of(notes: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Remarks on the file as a whole, with the row where each first applied."""
-    return _notes_of(notes, "remark")
-
-
-def _notes_of(notes: Iterable[Mapping[str, Any]], kind: str) -> list[dict[str, Any]]:
+def notes_of(notes: Iterable[Mapping[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """The notes of an import that are an ``error``, a ``conflict`` or a ``remark``, without the
+    kind."""
     shown = ("row", "field", "message")
     return [{name: note[name] for name in shown} for note in notes if note["kind"] == kind]
 
 
 def result_of(batch: ImportBatch) -> dict[str, Any]:
     """The state of an import, for REST and the command."""
-    errors, conflicts = faults_of(batch.errors)
+    counts = ("created", "filled", "unchanged", "conflicts", "failed", "labels_created")
     return {
         "id": batch.pk,
         "status": batch.status,
         "message": batch.message,
         "rows": batch.rows_done,
-        "created": batch.created,
-        "filled": batch.filled,
-        "unchanged": batch.unchanged,
-        "conflicts": batch.conflicts,
-        "failed": batch.failed,
-        "labels_created": batch.labels_created,
+        **{name: getattr(batch, name) for name in counts},
         "unknown_values": [
             {"value": name, "count": count}
             for name, count in batch.unknown.get("values", {}).items()
         ],
-        "errors": errors,
-        "conflict_rows": conflicts,
-        "remarks": remarks_of(batch.errors),
+        "errors": notes_of(batch.errors, "error"),
+        "conflict_rows": notes_of(batch.errors, "conflict"),
+        "remarks": notes_of(batch.errors, "remark"),
     }
-
-
-def project_named(slug: str) -> Project:
-    """The project of that slug, without a check of rights (for commands).
-
-    Raises:
-        NotFound: there is none.
-    """
-    project = Project.objects.filter(slug=slug).first()
-    if project is None:
-        raise NotFound(f"There is no project '{slug}'.")
-    return project
 
 
 def export_counts(project: Project) -> dict[str, int]:

@@ -106,22 +106,14 @@ def json_cell(raw: Any, where: str) -> Any:
 
 
 def as_object(raw: Any, where: str) -> dict[str, Any]:
-    """``raw`` if it is an object.
-
-    Raises:
-        RowFault: it is not.
-    """
+    """``raw``; a fault of the row unless it is an object."""
     if not isinstance(raw, dict):
         raise RowFault("Must be an object.", field=where)
     return raw
 
 
 def as_list(raw: Any, where: str) -> list[Any]:
-    """``raw`` if it is a list.
-
-    Raises:
-        RowFault: it is not.
-    """
+    """``raw``; a fault of the row unless it is a list."""
     if not isinstance(raw, list):
         raise RowFault("Must be a list.", field=where)
     return raw

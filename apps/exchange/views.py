@@ -33,11 +33,10 @@ from apps.exchange.saved.services import save_export
 from apps.exchange.saved.views import saved_context
 from apps.exchange.selectors import (
     export_counts,
-    faults_of,
     import_of,
+    notes_of,
     preview_batch,
     recent_imports,
-    remarks_of,
 )
 from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
 from apps.llm.selectors import list_models
@@ -183,14 +182,14 @@ def _number(request: SignedInRequest, name: str, default: float) -> float:
 
 
 def _result(batch: ImportBatch, project: Project) -> dict[str, Any]:
-    errors, conflicts = faults_of(batch.errors)
+    errors, conflicts = (notes_of(batch.errors, kind) for kind in ("error", "conflict"))
     if batch.unknown:
         errors = errors[1:]  # their summary, which the page shows as a list
     # A model that is set up and was not used yet saves people work.
     waits = not project.runs.exists() and not all(model.offline for model in list_models(project))
     return {
         "failed": batch.status == ImportBatch.Status.FAILED,
-        "remarks": remarks_of(batch.errors),
+        "remarks": notes_of(batch.errors, "remark"),
         "unknown": sorted(batch.unknown.get("values", {}).items(), key=lambda pair: -pair[1]),
         "tables": [
             (gettext("Rows with faults"), group_faults(errors), batch.failed),

@@ -6,12 +6,51 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from apps.exchange.exporters import FORMATS, export_pieces
-from apps.exchange.readers.isolation import PLACES, reading_place, refuse_after
-from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
-from apps.projects.models import ImportBatch, Project
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.exchange.columns import ColumnMap
+from apps.exchange.exporters import FORMATS, export_pieces
+from apps.exchange.readers import RawRow
+from apps.exchange.readers.isolation import PLACES, reading_place, refuse_after
+from apps.exchange.rows import ItemRow, RowError, read_row
+from apps.exchange.services import (
+    LabelFileResult,
+    import_label_file,
+    queue_import,
+    receive_upload,
+    run_import,
+    store_upload,
+)
+from apps.projects.models import ImportBatch, Project
+from labelhub.core.schema import Schema, parse_schema
+from tests.factories.projects import member
+
+MOOD = {"task": "single", "labels": ["good", "bad"]}
+
+
+def read(row: dict[str, Any], schema: Schema | Any = MOOD, **chosen: str) -> ItemRow | RowError:
+    """The row as an import reads it, with these columns."""
+    parsed = schema if isinstance(schema, Schema) else parse_schema(schema)
+    return read_row(RawRow(7, row), ColumnMap(chosen), parsed)
+
+
+def good(row: dict[str, Any], schema: Schema | Any = MOOD, **chosen: str) -> ItemRow:
+    """The item row; a fault fails the test."""
+    found = read(row, schema, **chosen)
+    assert isinstance(found, ItemRow), found
+    return found
+
+
+def fault(row: dict[str, Any], schema: Schema | Any = MOOD, **chosen: str) -> tuple[str, str]:
+    """(field, message)."""
+    found = read(row, schema, **chosen)
+    assert isinstance(found, RowError), found
+    assert found.row == 7
+    return found.field, found.message
 
 
 def lines(*rows: Any) -> bytes:
@@ -23,12 +62,13 @@ def queued(
     project: Project,
     content: bytes,
     name: str = "rows.jsonl",
+    *,
+    actor: User | None = None,
     **choices: Any,
 ) -> ImportBatch:
     """A batch that is ready to run."""
-    batch = receive_upload(
-        project=project, actor=None, path=store_upload([content]), file_name=name
-    )
+    path = store_upload([content])
+    batch = receive_upload(project=project, actor=actor, path=path, file_name=name)
     return queue_import(batch, **choices)
 
 
@@ -50,6 +90,40 @@ def exported(project: Project, name: str, *, only: str = "") -> bytes:
 def ledger(project: Project) -> list[dict[str, Any]]:
     """Everything the project holds, as its JSONL export tells it."""
     return [json.loads(line) for line in exported(project, "jsonl").splitlines()]
+
+
+def copied(project: Project, other: Project, name: str) -> None:
+    """Import an export of ``project`` into ``other``, an empty one: both then hold the same."""
+    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
+    assert (counts(batch), batch.errors) == ((project.items.count(), 0, 0, 0), [])
+    assert ledger(other) == ledger(project)
+
+
+def labels_imported(
+    project: Project, folder: Path, content: bytes, name: str = "labels.jsonl"
+) -> LabelFileResult:
+    """What became of a file of labels."""
+    path = written(folder, content, name)
+    return import_label_file(project=project, path=path, file_name=name)
+
+
+def browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    """The pages as somebody in the project sees them."""
+    client = Client()
+    client.force_login(member(project, role))
+    return client
+
+
+def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    """REST as somebody in the project uses it."""
+    client = APIClient()
+    client.force_authenticate(member(project, role))
+    return client
+
+
+def url_of(name: str, project: Project, *parts: Any) -> str:
+    """An address of the project."""
+    return reverse(name, args=[project.slug, *parts])
 
 
 def written(folder: Path, content: bytes | Iterable[bytes], name: str) -> Path:

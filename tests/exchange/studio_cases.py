@@ -18,7 +18,6 @@ FOLDER = Path(__file__).parent / "label_studio"
 EXPORTS = {"JSON": "json", "JSON_MIN": "min.json", "CSV": "csv", "TSV": "tsv"}
 ORIGINS = ("ours", "plain")
 MODEL = "debate: courtroom"
-USER = "Label Studio user 1"
 
 
 @dataclass(frozen=True)

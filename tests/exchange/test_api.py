@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.urls import reverse
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
@@ -15,34 +14,28 @@ from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND
 from apps.projects.models import ImportBatch, Project
 from apps.reviews.models import SavedFilter
-from tests.exchange.helpers import all_places_taken, imported, ledger, lines
+from tests.exchange.helpers import all_places_taken, imported, ledger, lines, rest, url_of
 from tests.factories.projects import ProjectFactory, member
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
 
 ROWS = [{"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": ""}]
 
 
-def client(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    made = APIClient()
-    made.force_authenticate(member(project, role))
-    return made
-
-
 def post(project: Project, body: Any, query: str = "", **how: Any) -> Any:
-    address = reverse("api_import", args=[project.slug]) + query
-    return client(project).post(address, body, **how)
+    return rest(project).post(url_of("api_import", project) + query, body, **how)
 
 
 def get(project: Project, query: str = "", role: Role = Role.VIEWER) -> Any:
-    return client(project, role).get(reverse("api_export", args=[project.slug]) + query)
+    return rest(project, role).get(url_of("api_export", project) + query)
 
 
 def test_a_json_list_is_imported_at_once() -> None:
     project = ProjectFactory.create()
-    answer = post(project, ROWS, format="json")
-    assert answer.status_code == 200
-    body = answer.json()
+    response = post(project, ROWS, format="json")
+    assert response.status_code == 200
+    body = response.json()
     assert (body["created"], body["unchanged"], body["conflicts"]) == (1, 0, 0)
     assert body["errors"] == [{"row": 2, "field": "text", "message": "The text is empty."}]
     assert (body["status"], body["rows"]) == ("done", 2)
@@ -59,8 +52,8 @@ def test_a_json_list_is_imported_at_once() -> None:
     ],
 )
 def test_other_bodies_are_known_by_their_content_type(content: bytes, content_type: str) -> None:
-    answer = post(ProjectFactory.create(), content, content_type=content_type)
-    assert answer.json()["created"] == 1
+    response = post(ProjectFactory.create(), content, content_type=content_type)
+    assert response.json()["created"] == 1
 
 
 def test_a_file_and_its_columns_may_be_posted_as_a_form() -> None:
@@ -74,9 +67,9 @@ def test_a_file_and_its_columns_may_be_posted_as_a_form() -> None:
 
 def test_strict_refuses_the_whole_list() -> None:
     project = ProjectFactory.create()
-    answer = post(project, ROWS, "?strict=1", format="json")
-    assert (answer.status_code, answer["Content-Type"]) == (422, "application/problem+json")
-    body = answer.json()
+    response = post(project, ROWS, "?strict=1", format="json")
+    assert (response.status_code, response["Content-Type"]) == (422, "application/problem+json")
+    body = response.json()
     assert (body["code"], body["created"], body["errors"][0]["row"]) == ("import_failed", 0, 2)
     assert project.items.count() == 0
 
@@ -97,8 +90,8 @@ def test_a_body_that_cannot_be_read_just_now_goes_to_the_worker(
     monkeypatch.setattr(imports, "PAGE_WAITS", 0)
     rows = [{"id": "1", "text": "x" * 600_000}, {"id": "2", "text": "y" * 600_000}]
     with django_capture_on_commit_callbacks(execute=True), all_places_taken():
-        answer = post(ProjectFactory.create(), rows, format="json")
-    assert (answer.status_code, sent_jobs) == (202, [(KIND, answer.json()["id"])])
+        response = post(ProjectFactory.create(), rows, format="json")
+    assert (response.status_code, sent_jobs) == (202, [(KIND, response.json()["id"])])
     work_task(*sent_jobs[0])
     assert ImportBatch.objects.get().created == 2
 
@@ -111,33 +104,53 @@ def test_a_large_body_goes_to_the_worker(
     monkeypatch.setattr(imports, "AT_ONCE_BYTES", 10)
     project = ProjectFactory.create()
     with django_capture_on_commit_callbacks(execute=True):
-        answer = post(project, ROWS, format="json")
-    assert (answer.status_code, answer.json()["status"]) == (202, "queued")
-    assert sent_jobs == [(KIND, answer.json()["id"])]
+        response = post(project, ROWS, format="json")
+    assert (response.status_code, response.json()["status"]) == (202, "queued")
+    assert sent_jobs == [(KIND, response.json()["id"])]
     work_task(*sent_jobs[0])
-    address = reverse("api_import_detail", args=[project.slug, answer.json()["id"]])
-    assert client(project).get(address).json()["created"] == 1
+    address = url_of("api_import_detail", project, response.json()["id"])
+    assert rest(project).get(address).json()["created"] == 1
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_streamed_under_its_name(name: str) -> None:
     project = ProjectFactory.create(slug="hotel")
     imported(project, lines(ROWS[0]))
-    answer = get(project, f"?format={name}")
-    assert answer.streaming
+    response = get(project, f"?format={name}")
+    assert response.streaming
     # Two are JSON: whoever downloads both can tell them apart.
     suffix = FORMATS[name].suffix
     ending = suffix if suffix == f".{name}" else f".{name}{suffix}"
-    assert answer["Content-Disposition"] == f'attachment; filename="hotel{ending}"'
+    assert response["Content-Disposition"] == f'attachment; filename="hotel{ending}"'
     rows_of_labels = name == "csv_long"  # nobody has labelled the item
-    assert b"good" in answer.getvalue() or name == "parquet" or rows_of_labels
+    assert b"good" in response.getvalue() or name == "parquet" or rows_of_labels
 
 
 def test_a_saved_filter_chooses_the_items() -> None:
     project = ProjectFactory.create()
     imported(project, lines({"id": "1", "text": "a room"}, {"id": "2", "text": "a dish"}))
     saved = SavedFilter.objects.create(project=project, name="Rooms", query={"q": "room"})
-    answer = get(project, f"?format=jsonl&filter={saved.pk}")
-    assert [json.loads(line)["id"] for line in answer.getvalue().splitlines()] == ["1"]
-    assert "-rooms.jsonl" in answer["Content-Disposition"]
+    response = get(project, f"?format=jsonl&filter={saved.pk}")
+    assert [json.loads(line)["id"] for line in response.getvalue().splitlines()] == ["1"]
+    assert "-rooms.jsonl" in response["Content-Disposition"]
     assert get(project, "?filter=999").status_code == 404
+
+
+def test_who_has_yet_to_answer_gets_no_file() -> None:
+    """It would tell a reviewer what others say before their own answer."""
+    project, client = new_project(overlap=2), APIClient()
+    queued_items(project, 1)
+    first, second = reviewer(project), reviewer(project)
+
+    def statuses() -> list[int]:
+        found = []
+        for user in (first, second, member(project, Role.MANAGER)):
+            client.force_authenticate(user)
+            found.append(client.get(url_of("api_export", project)).status_code)
+        return found
+
+    assert statuses() == [200, 200, 200]
+    answer(claim(project, first), first, "good")
+    assert statuses() == [200, 403, 200]
+    answer(claim(project, second), second, "good")
+    assert statuses() == [200, 200, 200]

@@ -9,9 +9,9 @@ from apps.accounts.roles import Role
 from apps.common.models import Job
 from apps.exchange.saved import files
 from apps.exchange.saved.services import save_export
-from apps.exchange.services import imports, queue_import, receive_upload, run_import, store_upload
-from apps.projects.models import ImportBatch, Project
-from tests.exchange.helpers import imported, lines
+from apps.exchange.services import imports, run_import
+from apps.projects.models import Project
+from tests.exchange.helpers import imported, lines, queued
 from tests.factories.exchange import run_export
 from tests.factories.projects import ProjectFactory, member
 
@@ -29,13 +29,6 @@ def boss(project: Project) -> User:
     return member(project, Role.MANAGER)
 
 
-def left(project: Project, boss: User, **how: Any) -> ImportBatch:
-    """An import that is queued for a worker, unless ``send=False``."""
-    path = store_upload([ROWS])
-    batch = receive_upload(project=project, actor=boss, path=path, file_name="rows.jsonl")
-    return queue_import(batch, **how)
-
-
 def told(boss: User) -> list[tuple[str, str, str]]:
     return list(boss.notifications.order_by("pk").values_list("kind", "outcome", "name"))
 
@@ -43,7 +36,7 @@ def told(boss: User) -> list[tuple[str, str, str]]:
 def test_an_import_is_told_of_once_however_often_it_is_taken_up(
     project: Project, boss: User
 ) -> None:
-    batch = left(project, boss)
+    batch = queued(project, ROWS, actor=boss)
     for _ in range(2):
         run_import(batch.pk)
     assert told(boss) == [("import", "done", "rows.jsonl")]
@@ -53,7 +46,7 @@ def test_an_import_is_told_of_once_however_often_it_is_taken_up(
 def test_a_kill_just_before_the_end_tells_nobody_and_the_next_worker_once(
     project: Project, boss: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = left(project, boss)
+    batch = queued(project, ROWS, actor=boss)
 
     def die(**_: Any) -> None:
         raise KeyboardInterrupt
@@ -72,14 +65,14 @@ def test_a_kill_just_before_the_end_tells_nobody_and_the_next_worker_once(
 def test_a_failed_import_is_told_of(
     project: Project, boss: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    batch = left(project, boss)
+    batch = queued(project, ROWS, actor=boss)
     imports.stored_file(batch).unlink()
     run_import(batch.pk)
     assert told(boss) == [("import", "failed", "rows.jsonl")]
 
 
 def test_whoever_waits_for_the_answer_is_not_told(project: Project, boss: User) -> None:
-    run_import(left(project, boss, send=False).pk)
+    run_import(queued(project, ROWS, actor=boss, send=False).pk)
     assert told(boss) == []
 
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
@@ -18,8 +17,7 @@ from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
 from labelhub.core.errors import InvalidInput
-from tests.exchange.helpers import counts, exported, imported, ledger, lines
-from tests.exchange.old_files import old_csv, old_parquet
+from tests.exchange.helpers import copied, counts, exported, imported, ledger, lines
 from tests.factories.labels import draft, machine, open_several, person
 from tests.factories.projects import LabelSchemaFactory, ProjectFactory
 
@@ -71,9 +69,7 @@ def lived_in(**fields: Any) -> Project:
 @pytest.mark.parametrize("overlap", [1, 2])
 def test_our_export_makes_the_same_ledger_in_a_new_project(name: str, overlap: int) -> None:
     project, other = lived_in(overlap=overlap), ProjectFactory.create()
-    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
-    assert (counts(batch), batch.errors) == ((5, 0, 0, 0), [])
-    assert ledger(other) == ledger(project)
+    copied(project, other, name)
 
 
 @pytest.mark.thorough
@@ -84,16 +80,6 @@ def test_our_export_changes_nothing_in_its_own_project(name: str) -> None:
     batch = imported(project, exported(project, name), f"x{FORMATS[name].suffix}")
     assert (counts(batch), batch.errors) == ((0, 5, 0, 0), [])
     assert ledger(project) == before
-
-
-@pytest.mark.parametrize(("name", "write"), [("x.csv", old_csv), ("x.parquet", old_parquet)])
-def test_files_of_earlier_versions_make_the_same_ledger(
-    name: str, write: Callable[[Project], bytes]
-) -> None:
-    project, other = lived_in(), ProjectFactory.create()
-    batch = imported(other, write(project), name)
-    assert (counts(batch), batch.errors) == ((5, 0, 0, 0), [])
-    assert ledger(other) == ledger(project)
 
 
 def test_parquet_has_types() -> None:
@@ -160,9 +146,7 @@ def test_every_task_survives_every_format(
         *({"id": str(number), "text": f"t{number}", **row} for number, row in enumerate(rows))
     )
     assert counts(imported(project, content)) == (len(rows), 0, 0, 0)
-    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
-    assert (counts(batch), batch.errors) == ((len(rows), 0, 0, 0), [])
-    assert ledger(other) == ledger(project)
+    copied(project, other, name)
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
@@ -194,9 +178,7 @@ def test_hostile_texts_survive_every_format_wherever_they_stand(name: str) -> No
         for number, (text, label) in enumerate(zip(HOSTILE, labels, strict=True))
     ]  # fmt: skip
     assert imported(project, lines(*rows)).created == len(HOSTILE)
-    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
-    assert (counts(batch), batch.errors) == ((len(HOSTILE), 0, 0, 0), [])
-    assert ledger(other) == ledger(project)
+    copied(project, other, name)
 
 
 MOOD, TIME = st.sampled_from(["good", "bad"]), st.floats(0, 99)
@@ -221,9 +203,7 @@ def test_any_ledger_survives_any_format(rows: list[dict[str, Any]], name: str) -
     project, other = ProjectFactory.create(), ProjectFactory.create()
     content = lines(*({"id": str(number), **row} for number, row in enumerate(rows)))
     assert imported(project, content).created == len(rows)
-    batch = imported(other, exported(project, name), f"x{FORMATS[name].suffix}")
-    assert (counts(batch), batch.errors) == ((len(rows), 0, 0, 0), [])
-    assert ledger(other) == ledger(project)
+    copied(project, other, name)
 
 
 def test_schema_versions_are_kept_where_they_exist() -> None:
@@ -232,8 +212,7 @@ def test_schema_versions_are_kept_where_they_exist() -> None:
     assert {label["schema_version"] for row in ledger(project) for label in row["labels"]} == {1}
     again = ProjectFactory.create()
     LabelSchemaFactory.create(project=again, version=2)
-    imported(again, exported(project, "jsonl"))
-    assert ledger(again) == ledger(project)
+    copied(project, again, "jsonl")
 
 
 def test_label_studio_tasks_tell_machines_from_people() -> None:
@@ -289,6 +268,5 @@ def test_an_unknown_format_is_refused_by_name() -> None:
 
 def test_imported_labels_decide_nothing_anew() -> None:
     project, other = lived_in(overlap=1), ProjectFactory.create(overlap=3)
-    imported(other, exported(project, "jsonl"))
-    assert ledger(other) == ledger(project)
+    copied(project, other, "jsonl")
     assert Label.objects.filter(item__project=other).count() == 11

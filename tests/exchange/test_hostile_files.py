@@ -12,24 +12,16 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from apps.exchange.readers import RawRow, UnreadableFile, format_of, open_rows, read_here, xlsx
+from apps.exchange.readers import UnreadableFile, open_rows, read_here, xlsx
 from apps.exchange.readers.base import MAX_COLUMNS
 from tests.exchange.helpers import counts, imported, lines, written
+from tests.exchange.test_readers import read, texts
 from tests.factories.projects import ProjectFactory
 
 CELL = '<c r="{}" t="inlineStr"><is><t>{}</t></is></c>'
 #: The first bytes of a picture (PNG).
 PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x02\0\0\0\x02\x08\x02\0\0\0\xfd\xd4\x9as"
 HEADER = f'<row r="1">{CELL.format("A1", "text")}</row>'
-
-
-def read(folder: Path, content: bytes, name: str) -> list[RawRow]:
-    path = written(folder, content, name)
-    return list(open_rows(path, format_of(name, path)))
-
-
-def texts(rows: list[RawRow]) -> list[str]:
-    return [row.data["text"] for row in rows if row.error is None]
 
 
 def workbook_with(part: str, content: str) -> bytes:

@@ -215,12 +215,6 @@ def test_a_worker_that_lost_its_lease_writes_nothing(
     assert (batch.status, batch.rows_done, Item.objects.count()) == ("running", 0, 0)
 
 
-def queue_again(batch: ImportBatch) -> None:
-    from apps.exchange.services import queue_import  # noqa: PLC0415 - beside its one use
-
-    queue_import(batch)
-
-
 LONG = lines(*({"id": str(number), "text": "x" * 600_000} for number in range(2)))
 
 
@@ -280,19 +274,6 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     batch = queued(ProjectFactory.create(), lines(*rows))
     with django_assert_max_num_queries(44):
         run_import(batch.pk)
-
-
-SETS = [
-    ("mams_aspects", "multi", 400),
-    ("hanoi_hotel_aspects", "multi", 197),
-    ("fomc_stance", "single", 400),
-    ("cuad_clauses_legalbench", "single", 110),
-    ("glue_qnli", "single", 184),
-    ("snow_rte.items", "single", 800),
-    ("alttest_cebab_aspects.items", "single", 1008),
-    ("coda19_expert", "single", 623),
-    ("isarcasm_author", "single", 600),
-]
 
 
 def test_old_files_that_no_import_needs_are_swept(settings: LazySettings) -> None:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from apps.exchange.services import import_label_file, label_files
-from apps.exchange.services.context import Note
+from apps.common.spreadsheets import csv_text
+from apps.exchange.services import label_files
 from apps.labels.models import Label
-from tests.exchange.helpers import imported, lines, written
+from apps.projects.models import Project
+from tests.exchange.helpers import imported, labels_imported, lines
 from tests.factories.projects import ProjectFactory
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "researchers.md"
@@ -23,6 +24,12 @@ CELLS = {
 }  # fmt: skip
 
 
+def one_item() -> Project:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    return project
+
+
 def test_the_guide_names_every_column() -> None:
     part = GUIDE.read_text().partition("## Columns of a file of labels")[2].partition("\n## ")[0]
     documented = set(re.findall(r"`(\w+)`", part))
@@ -33,7 +40,10 @@ def test_the_guide_names_every_column() -> None:
 @pytest.mark.django_db
 def test_each_of_them_is_read_from_a_table_of_texts(tmp_path: Path) -> None:
     assert set(CELLS) == set(label_files.EXTRA)
-    label = _only_label(tmp_path, CELLS)
+    names = ["item_id", "annotator_id", "annotator_type", "label", *CELLS]
+    content = csv_text(names, [["1", "w", "crowd", "good", *CELLS.values()]]).encode()
+    assert labels_imported(one_item(), tmp_path, content, "labels.csv").tally.notes == []
+    label = Label.objects.get()
     assert (label.seconds, label.confidence, label.replicate) == (2.5, 0.9, 2)
     assert (label.rationale, label.evidence, label.cost_nanousd) == ("because", {"good": ["a"]}, 12)
     assert label.created_at.isoformat() == "2026-11-21T09:30:00+00:00"
@@ -51,27 +61,7 @@ def test_each_of_them_is_read_from_a_table_of_texts(tmp_path: Path) -> None:
 def test_what_a_file_has_and_lacks_is_told(
     tmp_path: Path, row: dict[str, str], field: str, lacks: str
 ) -> None:
-    (fault,) = _faults(tmp_path, row)
-
+    (fault,) = labels_imported(one_item(), tmp_path, lines(row)).tally.notes
     assert fault.field == field
     assert fault.message.startswith(f"No {lacks} here. The row has: {', '.join(row)}; ")
     assert "item_id, annotator_id, annotator_type, label" in fault.message
-
-
-def _faults(tmp_path: Path, row: dict[str, str]) -> list[Note]:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "a"}))
-    path = written(tmp_path, lines(row), "labels.jsonl")
-    return import_label_file(project=project, path=path, file_name=path.name).tally.notes
-
-
-def _only_label(tmp_path: Path, cells: dict[str, str]) -> Label:
-    project = ProjectFactory.create()
-    imported(project, lines({"id": "1", "text": "a"}))
-    head = ",".join(["item_id", "annotator_id", "annotator_type", "label", *cells])
-    quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells.values()]
-    row = ",".join(["1", "w", "crowd", "good", *quoted])
-    path = written(tmp_path, f"{head}\n{row}\n".encode(), "labels.csv")
-    result = import_label_file(project=project, path=path, file_name=path.name)
-    assert [note.message for note in result.tally.notes] == []
-    return Label.objects.get()

@@ -1,6 +1,5 @@
 """Files of labels: in whatever order their rows come, what they say is the same."""
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 
@@ -8,11 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.exchange.services import LabelFileResult, import_label_file, label_files
+from apps.exchange.services import LabelFileResult, label_files
 from apps.labels.models import Label
 from apps.labels.services import imports
 from apps.labels.services.states import refresh_states
 from apps.projects.models import Project
+from tests.exchange.helpers import labels_imported, lines
 from tests.factories.labels import open_several
 from tests.factories.projects import MOODS, ProjectFactory
 
@@ -30,10 +30,8 @@ def project_of(*items: str) -> Project:
 
 def taken(project: Project, rows: list[Row], folder: Path) -> LabelFileResult:
     """What becomes of rows of item, annotator and label."""
-    path = folder / "labels.jsonl"
     named = [dict(zip(("item_id", "annotator_id", "label"), row, strict=True)) for row in rows]
-    path.write_text("\n".join(map(json.dumps, named)), encoding="utf-8")
-    return import_label_file(project=project, path=path, file_name=path.name)
+    return labels_imported(project, folder, lines(*named))
 
 
 def ledger(project: Project) -> dict[tuple[str, str], str]:

@@ -8,8 +8,7 @@ import pytest
 from apps.exchange.exporters import FORMATS
 from apps.exchange.readers.base import RawRow
 from apps.exchange.shapes import label_studio_min, merge_tasks
-from tests.exchange.helpers import exported, imported, ledger, lines
-from tests.exchange.test_shapes import fault
+from tests.exchange.helpers import exported, fault, imported, ledger, lines
 from tests.factories.projects import ProjectFactory
 
 ODD: list[Any] = ["x", 3, None, [], ["x"], {}, {"a": 1}, {"annotation": 4, "at": "b"}, [{"a": []}]]
@@ -40,21 +39,8 @@ def test_odd_rows_of_ours_are_told(odd: Any) -> None:
     assert "labels" in fault(task)[0]
 
 
-def rows(count: int, **fields: Any) -> list[RawRow]:
-    """Annotations of one task, as JSON_MIN has them."""
-    annotation = {
-        "annotation_id": 1,
-        "annotator": 1,
-        "lead_time": 1.0,
-        "id": 5,
-        "sentiment": "good",
-    }
-    return [RawRow(number, {**annotation, **fields}) for number in range(count)]
-
-
 def test_rows_of_one_task_are_held_in_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(label_studio_min, "MOST_CHARS", 1000)
-    made = (
-        RawRow(number, {**rows(1)[0].data, "text": chr(65 + number) * 600}) for number in range(5)
-    )
+    row = {"annotation_id": 1, "annotator": 1, "lead_time": 1.0, "id": 5, "sentiment": "good"}
+    made = (RawRow(number, {**row, "text": chr(65 + number) * 600}) for number in range(5))
     assert [len(row.data.get(label_studio_min.ALL, "x")) for row in merge_tasks(made)] == [3, 2]

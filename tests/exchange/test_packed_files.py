@@ -27,39 +27,38 @@ def repeated(often: int, rows: int) -> Any:
     return pa.ListArray.from_arrays(offsets, texts)
 
 
-def test_a_row_that_repeats_a_long_text_is_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, made = tmp_path / "x.parquet", list[int]()
-    pq.write_table(pa.table({"text": ["a"] * 20, "tags": repeated(2000, 20)}), path)
-    assert path.stat().st_size < 10_000
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows became Python's own at once."""
+    found, real = list[int](), parquet._decode_rows
 
     def pieces(piece: Any, too_long: Any) -> Any:
-        made.append(piece.num_rows)
+        found.append(piece.num_rows)
         return real(piece, too_long)
 
-    real = parquet._decode_rows
     monkeypatch.setattr(parquet, "_decode_rows", pieces)
+    return found
+
+
+def test_a_row_that_repeats_a_long_text_is_skipped(tmp_path: Path, made: list[int]) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"text": ["a"] * 20, "tags": repeated(2000, 20)}), path)
+    assert path.stat().st_size < 10_000
     rows = read(path)
     assert [(row.number, row.error) for row in rows] == [
         (number, TOO_LONG) for number in range(1, 21)
     ]
-    assert made == []  # no row became Python's own
+    assert made == []
 
 
-def test_long_rows_are_made_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_rows_are_made_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: list[int]
+) -> None:
     monkeypatch.setattr(parquet, "DECODED", 1_000_000)
     monkeypatch.setattr(parquet, "MAX_ROW_BYTES", 2_000_000)
-    path, made = tmp_path / "x.parquet", list[int]()
+    path = tmp_path / "x.parquet"
     sized = pa.concat_arrays([repeated(4, 5), repeated(30, 1), repeated(4, 4)])
     pq.write_table(pa.table({"text": ["a"] * 10, "tags": sized}), path)
-
-    def pieces(piece: Any, too_long: Any) -> Any:
-        made.append(piece.num_rows)
-        return real(piece, too_long)
-
-    real = parquet._decode_rows
-    monkeypatch.setattr(parquet, "_decode_rows", pieces)
     rows = read(path)
     assert [row.number for row in rows if row.error] == [6]
     assert [len(row.data["tags"]) for row in rows if not row.error] == [4] * 9

@@ -14,16 +14,10 @@ from apps.exchange.exporters import FORMATS
 from apps.exchange.services import KIND, run_import
 from apps.projects.models import ImportBatch, Project
 from apps.reviews.models import SavedFilter
-from tests.exchange.helpers import all_places_taken, imported, ledger, lines, queued
-from tests.factories.projects import ProjectFactory, member
+from tests.exchange.helpers import all_places_taken, browser, imported, ledger, lines, queued
+from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
-
-
-def browser(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
 
 
 def upload(client: Client, project: Project, content: bytes, name: str = "x.csv") -> Any:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from apps.exchange.selectors import result_of
-from apps.exchange.services import import_label_file, label_files
+from apps.exchange.services import label_files
 from apps.labels.models import Gold, Label
 from apps.projects.models import Item, Project
-from tests.exchange.helpers import counts, imported, ledger, lines, written
+from tests.exchange.helpers import counts, imported, labels_imported, ledger, lines
 from tests.factories.debates import started_run
 from tests.factories.projects import ProjectFactory
 from tests.factories.reviews import answer, claim, reviewer
@@ -26,8 +26,8 @@ def label_row(item: str, who: str = "w", label: str = "good", **more: Any) -> di
 def labels_of(tmp_path: Path, *items: str, overlap: int = 1, **more: Any) -> Project:
     """A project into which labels of unknown items came first."""
     project = ProjectFactory.create(overlap=overlap)
-    path = written(tmp_path, lines(*(label_row(item, **more) for item in items)), "labels.jsonl")
-    result = import_label_file(project=project, path=path, file_name=path.name)
+    rows = lines(*(label_row(item, **more) for item in items))
+    result = labels_imported(project, tmp_path, rows)
     assert (result.items_created, result.tally.created) == (len(items), len(items))
     return project
 
@@ -98,12 +98,10 @@ def test_a_label_file_that_was_cut_short_goes_on(
 ) -> None:
     monkeypatch.setattr(label_files, "CHUNK_ROWS", 1)
     project = labels_of(tmp_path, "a")  # as far as the first attempt came
-    path = written(tmp_path, lines(label_row("a"), label_row("b")), "labels.jsonl")
-    result = import_label_file(project=project, path=path, file_name=path.name)
+    result = labels_imported(project, tmp_path, lines(label_row("a"), label_row("b")))
     assert (result.items_created, result.tally.created, result.tally.unchanged) == (1, 1, 1)
     imported(project, TEXTS)
-    path = written(tmp_path, lines(label_row("z")), "labels.jsonl")
-    result = import_label_file(project=project, path=path, file_name=path.name)
+    result = labels_imported(project, tmp_path, lines(label_row("z")))
     assert (result.items_created, result.tally.failed) == (0, 1)
     (note,) = result.tally.notes
     assert (note.row, note.field) == (1, "item_id")

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from apps.exchange.services import import_label_file
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
-from tests.exchange.helpers import exported, imported
+from tests.exchange.helpers import exported, imported, labels_imported, lines
 from tests.factories.projects import ProjectFactory
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
@@ -57,13 +56,10 @@ def test_a_file_of_labels_may_bring_rejections(
         "item_id": "one", "annotator_id": "ann", "annotator_type": "crowd", "rejected": True,
         "shown": str(proposed.uid), **fields,
     }  # fmt: skip
-    path = tmp_path / "labels.jsonl"
-    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
 
-    tally = import_label_file(project=project, path=path, file_name=path.name).tally
+    tally = labels_imported(project, tmp_path, lines(row)).tally
 
     assert (tally.created, tally.conflicts, tally.failed) == outcome
     state = ItemState.objects.get(item=item)
     assert (state.labels_by_people, state.queued) == (0, True)
-    again = import_label_file(project=project, path=path, file_name=path.name).tally
-    assert again.created == 0
+    assert labels_imported(project, tmp_path, lines(row)).tally.created == 0

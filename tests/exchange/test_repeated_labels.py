@@ -1,6 +1,5 @@
 """Rows that revise what their annotator said before, in whatever order and chunks they come."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,35 +7,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.exchange.services import import_label_file, label_files
+from apps.exchange.services import label_files
 from apps.labels.models import Label
 from apps.labels.services import import_labels, withdraw_label
 from apps.projects.models import Project
-from tests.factories.labels import draft, open_several, person
-from tests.factories.projects import MOODS, ProjectFactory
+from tests.exchange.helpers import labels_imported, lines
+from tests.exchange.test_label_files import project_of
+from tests.factories.labels import draft, person
 
 pytestmark = pytest.mark.django_db
 
 Row = tuple[str, str, bool]
 AGAIN = {"supersedes": True}
-
-
-def written(folder: Path, rows: list[Row], **more: str) -> Path:
-    """A file of labels of one item: who, what, and whether it revises."""
-    path = folder / "labels.jsonl"
-    rows_written = [
-        {"item_id": "1", "annotator_id": who, "label": value, "supersedes": again} | more
-        for who, value, again in rows
-    ]
-    path.write_text("\n".join(map(json.dumps, rows_written)), encoding="utf-8")
-    return path
-
-
-def project_of_one() -> Project:
-    """With the item ``1``."""
-    made = ProjectFactory.create(definition=MOODS)
-    open_several(made, 1, external_id="1")
-    return made
 
 
 def values_by(project: Project, who: str) -> list[Any]:
@@ -61,12 +43,11 @@ def test_the_first_and_all_that_revise_it_come_in_once(
     rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(label_files, "CHUNK_ROWS", 3)
-    project = project_of_one()
-    path = written(tmp_path, rows)
+    project = project_of("1")
+    names = ("item_id", "annotator_id", "label", "supersedes")
+    content = lines(*(dict(zip(names, ("1", *row), strict=True)) for row in rows))
 
-    first, second = (
-        import_label_file(project=project, path=path, file_name=path.name).tally for _ in range(2)
-    )
+    first, second = (labels_imported(project, tmp_path, content).tally for _ in range(2))
 
     for who in "vw":
         own = [(what, again) for name, what, again in rows if name == who]
@@ -82,21 +63,19 @@ def test_what_a_file_takes_back_stays_taken_back_when_it_comes_again(
     chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(label_files, "CHUNK_ROWS", chunk)
-    project = project_of_one()
+    project = project_of("1")
     own = {"item_id": "1", "annotator_id": "w"}
     rows = [own | {"label": "good"}, own | AGAIN | {"withdrawn": True}, own | {"label": "good"}]
-    path = tmp_path / "labels.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
     for created in (2, 0, 0):
-        done = import_label_file(project=project, path=path, file_name=path.name).tally
+        done = labels_imported(project, tmp_path, lines(*rows)).tally
         assert (done.created, done.unchanged) == (created, 3 - created)
 
     assert not Label.objects.current().exists()
 
 
 def test_what_somebody_says_after_taking_it_back_revises_nothing() -> None:
-    project = project_of_one()
+    project = project_of("1")
     item = project.items.get()
     by = person(project)
     import_labels(project, [draft(item, by, "good")])

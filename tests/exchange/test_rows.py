@@ -1,13 +1,12 @@
 """From raw rows to item rows: names, shapes, values."""
 
+import json
 from typing import Any
 
 import pytest
 
-from apps.exchange.columns import ColumnMap
-from apps.exchange.readers import RawRow
-from apps.exchange.rows import ItemRow, RowError, read_row
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
+from tests.exchange.helpers import fault, good
 
 MOODS = schema_from_names("single", ["good", "bad"])
 ASPECTS = schema_from_names("multi", ["food", "service", "price"])
@@ -15,23 +14,6 @@ STARS = schema_from_names("ordinal", ["1", "2", "3"])
 FREE = parse_schema({"task": "text", "labels": []})
 SAID = {"annotator": "x", "value": "good"}
 PER_ITEM = parse_schema({"task": "per_item", "labels": []})
-
-
-def row(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> ItemRow | RowError:
-    return read_row(RawRow(7, data), ColumnMap(columns), schema)
-
-
-def good(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> ItemRow:
-    found = row(data, schema, **columns)
-    assert isinstance(found, ItemRow), found
-    return found
-
-
-def fault(data: dict[str, Any], schema: Schema = MOODS, **columns: str) -> tuple[str, str]:
-    found = row(data, schema, **columns)
-    assert isinstance(found, RowError)
-    assert found.row == 7
-    return found.field, found.message
 
 
 @pytest.mark.parametrize("name", ["id", "item_id", "external_id", "ext_id", "Item ID"])
@@ -140,6 +122,17 @@ def test_what_does_not_fit_is_named(
     where, message = fault({"text": "a", **data}, schema)
     assert where == field
     assert words in message
+
+
+def test_structures_may_be_json_in_the_cells_of_a_table() -> None:
+    whole: dict[str, Any] = {
+        "id": "1", "text": "a", "context": [{"role": "user", "text": "b"}], "meta": {"n": 1},
+        "options": ["x", "y"], "labels": [{**SAID, "evidence": {"good": ["a"]}}],
+        "gold_history": [{"value": "good", "basis": "review"}],
+    }  # fmt: skip
+    cells = {name: cell if isinstance(cell, str) else json.dumps(cell)
+             for name, cell in whole.items()}  # fmt: skip
+    assert good(cells) == good(whole)
 
 
 def test_a_plain_context_is_one_turn_of_the_user() -> None:

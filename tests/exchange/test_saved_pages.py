@@ -7,44 +7,22 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
-from django.urls import reverse
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.common.jobs import work_task
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Project
-from tests.exchange.helpers import imported, lines
+from tests.exchange.helpers import browser, rest, url_of
+from tests.exchange.test_saved_exports import small
 from tests.factories.exchange import run_export, saved
-from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def project() -> Project:
-    """Two items, one of them decided."""
-    made = ProjectFactory.create()
-    imported(made, lines({"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": "b"}))
-    return made
-
-
-def browser(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
-
-
-def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    return client
-
-
-def url_of(name: str, project: Project, *parts: Any) -> str:
-    return reverse(name, args=[project.slug, *parts])
+    return small()
 
 
 def test_from_the_button_to_the_file(

@@ -7,38 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.exchange.columns import ColumnMap
-from apps.exchange.readers import RawRow
-from apps.exchange.rows import ItemRow, RowError, read_row
+from apps.exchange.rows import ItemRow
 from apps.exchange.selectors import preview_batch
 from apps.exchange.services import receive_upload, store_upload
 from apps.exchange.shapes import SHAPES, shape_of
 from apps.labels.models import Label
-from labelhub.core.schema import parse_schema
-from tests.exchange.helpers import counts, imported, lines
+from tests.exchange.helpers import counts, fault, good, imported, lines, read
 from tests.factories.projects import ProjectFactory
 
-MOOD = {"task": "single", "labels": ["good", "bad"]}
 TAGS = {"task": "multi", "labels": ["PER", "LOC"]}
-
-
-def read(row: dict[str, Any], schema: Any = MOOD, **chosen: str) -> ItemRow | RowError:
-    """The row as an import reads it."""
-    return read_row(RawRow(1, row), ColumnMap(chosen), parse_schema(schema))
-
-
-def good(row: dict[str, Any], schema: Any = MOOD, **chosen: str) -> ItemRow:
-    """The item row; a fault fails the test."""
-    found = read(row, schema, **chosen)
-    assert isinstance(found, ItemRow), found
-    return found
-
-
-def fault(row: dict[str, Any], schema: Any = MOOD, **chosen: str) -> tuple[str, str]:
-    """(field, message)."""
-    found = read(row, schema, **chosen)
-    assert isinstance(found, RowError), found
-    return found.field, found.message
 
 
 def title_of(row: dict[str, Any]) -> str:

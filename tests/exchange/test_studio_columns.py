@@ -6,11 +6,8 @@ from typing import Any
 import pytest
 
 from apps.exchange.columns import ColumnMap
-from apps.exchange.file_head import FileHead
 from apps.exchange.readers import RawRow
 from apps.exchange.rows import ItemRow, read_row
-from apps.exchange.selectors import preview_batch
-from apps.exchange.services import receive_upload, store_upload
 from apps.exchange.shapes.label_studio_min import merge_tasks
 from labelhub.core.schema import parse_schema
 from tests.exchange.helpers import imported, ledger
@@ -39,12 +36,6 @@ def answers_of(*rows: dict[str, Any], schema: Any = FEELINGS, **chosen: str) -> 
     if isinstance(found, ItemRow):
         return [label.value for label in found.labels]
     return found.field, found.message
-
-
-def previewed(content: bytes, name: str) -> FileHead:
-    project = ProjectFactory.create(definition=FEELINGS)
-    path = store_upload([content])
-    return preview_batch(receive_upload(project=project, actor=None, path=path, file_name=name))
 
 
 def test_the_order_of_json_min_tells_answers_from_data() -> None:

@@ -14,14 +14,6 @@ from tests.exchange.studio_cases import (
 )
 
 pytestmark = pytest.mark.django_db
-#: As Label Studio writes its tables: the newest annotation of a task first.
-TABLE = """"annotation_id","annotator","created_at","id","lead_time","text","tone","updated_at"
-2,"1","2026-11-23T10:00:02Z",7,"","Fine.","down, really","2026-11-23T10:00:02Z"
-1,"1","2026-11-23T10:00:01Z",7,1.5,"Fine.","up","2026-11-23T10:00:01Z"
-3,"b@example.org","2026-11-23T10:00:03Z",8,"","Bad.","","2026-11-23T10:00:03Z"
-"","","",9,"","Nobody looked.","",""
-"""
-TONES = {"task": "single", "labels": ["up", "down, really"]}
 
 
 @pytest.mark.parametrize("export", EXPORTS)

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from apps.labels.models import Label
-from tests.exchange.helpers import counts, imported
-from tests.exchange.test_shapes import MOOD, fault, good
+from tests.exchange.helpers import MOOD, counts, fault, good, imported
 from tests.factories.projects import ProjectFactory
 
 CHOICE = {"from_name": "mood", "to_name": "text", "type": "choices"}
@@ -126,7 +125,7 @@ def test_what_an_annotation_was_made_from_is_told_even_of_bare_ids() -> None:
         "bad",
         0.5,
     )
-    assert annotation.proposed_from == prediction.uid
+    assert annotation.proposed_from_uid == prediction.uid
     assert found.remarks[0][0] == "predictions"
 
 

@@ -96,6 +96,25 @@ def test_in_the_long_form_bars_separate_labels_and_an_empty_set_is_not_unsure() 
     }
 
 
+def test_each_current_label_is_a_row_with_the_gold_of_its_item() -> None:
+    project = ProjectFactory.create(overlap=3)
+    imported(project, lines({"id": "=1+1", "text": "a", "gold": "good"}, {"id": "b", "text": "b"}))
+    first, second = Item.objects.filter(project=project).order_by("pk")
+    record_label(draft(first, machine(project), "good", cost_nanousd=1_500_000, seconds=0.5))
+    ada = person(project)
+    old = record_label(draft(first, ada, "good"))
+    record_label(draft(first, ada, "bad", supersedes_id=old.pk))
+    record_label(draft(second, ada, None, abstained=True))
+    llm, own, unsure = table(project, "csv_long")
+    shown = ("item_id", "annotator_type", "label", "gold", "seconds", "cost_usd")
+    assert cells(llm, *shown) == ["'=1+1", "llm", "good", "good", "0.5", "0.0015"]
+    assert cells(own, "annotator_type", "label", "cost_usd") == ["crowd", "bad", ""]
+    assert cells(unsure, "item_id", "label", "unsure") == ["b", "", "true"]
+    (row,) = table(project, "csv_long", only="gold")
+    assert cells(row, "item_id", "label", "gold") == ["'=1+1", "", "good"]
+    assert exported(ProjectFactory.create(), "csv_long").startswith(b"item_id,annotator_id,")
+
+
 @pytest.mark.parametrize(
     ("name", "columns", "wanted"),
     [

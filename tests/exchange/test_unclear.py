@@ -12,7 +12,7 @@ from apps.labels.models import Gold, ItemState
 from apps.projects.models import Item, Project
 from apps.reviews.adjudication.services import undo_adjudication
 from labelhub.core.schema.operations import Rename
-from tests.exchange.helpers import exported, imported, ledger
+from tests.exchange.helpers import copied, exported, ledger
 from tests.factories.exchange import derived, webhook_of
 from tests.factories.reviews import expert, new_project
 from tests.factories.schema_changes import changed
@@ -35,27 +35,16 @@ def data_of(delivery: Delivery) -> dict[str, Any]:
 
 
 class TestFiles:
-    def test_everything_comes_back_as_it_was(self, project: Project) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, expert(project), rationale="Two readings.")
+    @pytest.mark.parametrize(("made", "golds"), [(in_conflict, 0), (disputed, 2)])
+    def test_everything_comes_back_as_it_was(self, project: Project, made: Any, golds: int) -> None:
+        cannot_tell(made(project), expert(project), rationale="Two readings.")
         other = new_project(overlap=2)
 
-        imported(other, exported(project, "jsonl"))
+        copied(project, other, "jsonl")
 
         assert stands(Item.objects.get(project=other)) == SETTLED
-        (row,) = ledger(other)
-        assert row["labels"][-1]["abstained"] is True
-        assert row["labels"] == ledger(project)[0]["labels"]
-
-    def test_so_does_a_decision_that_was_withdrawn(self, project: Project) -> None:
-        item = disputed(project)
-        cannot_tell(item, expert(project))
-        other = new_project(overlap=2)
-
-        imported(other, exported(project, "jsonl"))
-
-        assert stands(Item.objects.get(project=other)) == SETTLED
-        assert Gold.objects.filter(item__project=other).count() == 2
+        assert ledger(other)[0]["labels"][-1]["abstained"] is True
+        assert Gold.objects.filter(item__project=other).count() == golds
 
     def test_gold_alone_has_no_row_of_it(self, project: Project) -> None:
         cannot_tell(in_conflict(project), expert(project))

@@ -14,8 +14,8 @@ from apps.projects.selectors import current_schema
 from apps.projects.services import add_labels
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
-from tests.exchange.helpers import counts, imported, ledger, lines, queued
-from tests.exchange.test_pages import browser, upload
+from tests.exchange.helpers import browser, counts, imported, ledger, lines, queued
+from tests.exchange.test_pages import upload
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db

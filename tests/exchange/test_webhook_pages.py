@@ -1,15 +1,10 @@
 """Webhooks in pages and over REST."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
-from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
-from rest_framework.test import APIClient
 
-from apps.accounts.roles import Role
 from apps.common.sealing import unseal
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import services
@@ -17,9 +12,10 @@ from apps.exchange.webhooks.event_feed import EVENTS
 from apps.labels.services import record_label
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict
+from tests.exchange.helpers import browser, rest, url_of
 from tests.factories.exchange import FAR, derived, webhook_of
 from tests.factories.labels import draft, open_several, person
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 FORM = {"url": FAR, "events": ["label.created"], "description": "Nightly <b>training</b>"}
@@ -29,22 +25,6 @@ FORM = {"url": FAR, "events": ["label.created"], "description": "Nightly <b>trai
 def project() -> Project:
     """An empty one."""
     return ProjectFactory.create()
-
-
-def browser(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
-
-
-def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    return client
-
-
-def url_of(name: str, project: Project, *parts: Any) -> str:
-    return reverse(name, args=[project.slug, *parts])
 
 
 def ended(project: Project, webhook: Webhook, count: int = 2) -> list[Delivery]:

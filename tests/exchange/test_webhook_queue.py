@@ -1,7 +1,6 @@
 """The queue of a webhook: order, retries, what stops it, what a kill leaves, what is never sent."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -24,18 +23,10 @@ from tests.factories.authors import answered_by, author_of, site_with_features
 from tests.factories.exchange import derived, webhook_of
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory
-from tests.fakes.receiver import Received, Receiver, receiver
+from tests.fakes.receiver import Received, Receiver
 
 pytestmark = pytest.mark.django_db
 Status = Delivery.Status
-
-
-@pytest.fixture
-def hook(settings: LazySettings) -> Iterator[Receiver]:
-    """A receiver on this machine, which is allowed."""
-    settings.LABELHUB_WEBHOOK_LOOPBACK = True
-    with receiver() as running:
-        yield running
 
 
 def with_labels(hook: Receiver, count: int = 1, **fields: Any) -> Webhook:

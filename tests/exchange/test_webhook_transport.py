@@ -4,7 +4,6 @@ import asyncio
 import base64
 import socket
 import time
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,9 @@ from django.utils import timezone
 
 from apps.exchange.models import Webhook
 from apps.exchange.webhooks import payloads, transport
-from apps.exchange.webhooks.transport import Answer, Sender, check_url, is_allowed
+from apps.exchange.webhooks.transport import Answer, check_url, is_allowed, sending
 from labelhub.core.errors import InvalidInput
-from tests.fakes.receiver import Receiver, receiver
+from tests.fakes.receiver import Receiver
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "webhooks.md"
 #: The vector of the specification's own libraries.
@@ -27,17 +26,9 @@ SIGNATURE = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 BODY = b'{"test": 2432232314}'
 
 
-@pytest.fixture
-def hook(settings: LazySettings) -> Iterator[Receiver]:
-    """A receiver on this machine, which is allowed."""
-    settings.LABELHUB_WEBHOOK_LOOPBACK = True
-    with receiver() as running:
-        yield running
-
-
 def post(url: str, body: bytes = BODY, **headers: str) -> Answer:
-    with Sender() as sender:
-        return sender.post(url, body, headers)
+    with sending() as send:
+        return send(url, body, headers)
 
 
 def test_signatures_are_those_of_the_specification() -> None:

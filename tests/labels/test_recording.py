@@ -1,11 +1,11 @@
 """What people say becomes a ledger row, gold and a state, or is refused whole."""
 
-import threading
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, IntegrityError, connection, connections, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 
 from apps.accounts.roles import ReviewerKind
 from apps.labels.models import Gold, ItemState, Label
@@ -16,6 +16,7 @@ from labelhub.core.errors import Conflict
 from labelhub.core.schema import ValueNotOffered
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ProjectFactory
+from tests.services.threads import together
 
 pytestmark = pytest.mark.django_db
 
@@ -26,19 +27,20 @@ def state_of(item: Item) -> ItemState:
     return state
 
 
+def gold_of(item: Item) -> Gold:
+    """The decision on the item."""
+    return Gold.objects.current().select_related("decided_by").get(item=item)
+
+
 def test_a_label_becomes_gold_where_one_person_suffices() -> None:
     project = ProjectFactory.create()
     item, reviewer = open_item(project), person(project)
     label = record_label(draft(item, reviewer, "good"))
     state = state_of(item)
     assert (state.stage, state.queued, state.labels_by_people) == ("decided", False, 1)
-    assert state.gold is not None
-    assert (state.gold.value, state.gold.basis, state.gold.decided_by) == (
-        "good",
-        "review",
-        reviewer,
-    )
-    assert state.gold.evidence == [str(label.uid)]
+    gold = gold_of(item)
+    assert (state.gold, gold.value, gold.basis) == (gold, "good", "review")
+    assert (gold.decided_by, gold.evidence) == (reviewer, [str(label.uid)])
 
 
 def test_values_are_stored_canonically() -> None:
@@ -62,13 +64,8 @@ def test_with_overlap_the_majority_of_all_who_spoke_decides() -> None:
         record_label(draft(item, person(project), value))
         assert (state_of(item).stage, state_of(item).gold) == ("in_review", None)
     record_label(draft(item, person(project), "good"))
-    state = state_of(item)
-    assert state.gold is not None
-    assert (state.gold.value, state.gold.basis, len(state.gold.evidence)) == (
-        "good",
-        "agreement",
-        2,
-    )
+    gold = gold_of(item)
+    assert (gold.value, gold.basis, len(gold.evidence)) == ("good", "agreement", 2)
 
 
 def test_two_who_disagree_wait_for_an_expert_who_decides() -> None:
@@ -79,9 +76,7 @@ def test_two_who_disagree_wait_for_an_expert_who_decides() -> None:
     state = state_of(item)
     assert (state.stage, state.queued, state.required_labels) == ("conflict", True, 3)
     record_label(draft(item, person(project, ReviewerKind.EXPERT), "bad"))
-    state = state_of(item)
-    assert state.gold is not None
-    assert (state.stage, state.gold.value) == ("decided", "bad")
+    assert (state_of(item).stage, gold_of(item).value) == ("decided", "bad")
 
 
 def test_cannot_tell_counts_as_spoken_but_decides_nothing() -> None:
@@ -100,9 +95,7 @@ def test_a_second_label_must_name_the_one_it_supersedes() -> None:
         record_label(draft(item, reviewer, "bad"))
     second = record_label(draft(item, reviewer, "bad", supersedes_id=first.pk))
     assert list(Label.objects.current()) == [second]
-    gold = state_of(item).gold
-    assert gold is not None
-    assert (gold.value, Gold.objects.count()) == ("bad", 2)
+    assert (gold_of(item).value, Gold.objects.count()) == ("bad", 2)
 
 
 def test_taking_a_label_back_withdraws_the_gold_it_made() -> None:
@@ -117,9 +110,7 @@ def test_taking_a_label_back_withdraws_the_gold_it_made() -> None:
     with pytest.raises(Conflict):
         withdraw_label(label=label)
     record_label(draft(item, reviewer, "bad"))
-    gold = state_of(item).gold
-    assert gold is not None
-    assert gold.value == "bad"
+    assert gold_of(item).value == "bad"
 
 
 def test_imported_gold_stands_against_reviewers() -> None:
@@ -127,9 +118,7 @@ def test_imported_gold_stands_against_reviewers() -> None:
     item = open_item(project)
     Gold.objects.create(item=item, schema=project.schemas.get(), value="good", basis="imported")
     record_label(draft(item, person(project), "bad"))
-    gold = state_of(item).gold
-    assert gold is not None
-    assert (gold.value, gold.basis) == ("good", "imported")
+    assert (gold_of(item).value, gold_of(item).basis) == ("good", "imported")
 
 
 def test_rows_cannot_be_changed_by_the_orm_nor_by_sql() -> None:
@@ -181,22 +170,6 @@ def test_two_people_who_write_at_once_both_land_and_one_gold_chain_remains() -> 
     project = ProjectFactory.create(overlap=2)
     item = open_item(project)
     drafts = [draft(item, person(project), value, uid=uuid4()) for value in ("good", "bad")]
-    barrier, faults = threading.Barrier(2), []
-
-    def write(ready: object) -> None:
-        barrier.wait()
-        try:
-            record_label(ready)  # type: ignore[arg-type]
-        except Exception as error:  # noqa: BLE001 - shown by the assertion below
-            faults.append(error)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=write, args=[ready]) for ready in drafts]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
+    together([partial(record_label, ready) for ready in drafts])
     assert state_of(item).labels_by_people == 2
     assert state_of(item).stage == "conflict"

@@ -244,15 +244,8 @@ class TestDecisions(TestCase):
         assert said(item) == {by: names.get(value) for by, value in before.items()}
         assert decided(item) == names.get(was)
         after = state(item)
-        for name in (
-            "stage",
-            "queued",
-            "priority",
-            "required_labels",
-            "labels_by_people",
-            "audience",
-        ):
-            assert getattr(after, name) == getattr(where, name), name
+        same = ("stage", "queued", "priority", "required_labels", "labels_by_people", "audience")
+        assert [getattr(after, name) for name in same] == [getattr(where, name) for name in same]
         written = Gold.objects.filter(item=item).count()
         replan(item.project)  # nor would the next one who looks decide otherwise
         assert Gold.objects.filter(item=item).count() == written

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -15,6 +14,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
+from apps.common.api.errors import PROBLEM, problem_body
 from apps.common.api.negotiation import OneRenderer
 from apps.common.jobs import start_job
 from apps.exchange.selectors import PAGE_WAITS, import_of, result_of
@@ -111,8 +111,7 @@ class ImportResultSerializer(serializers.Serializer[Any]):
     remarks = FaultSerializer(many=True, help_text="On the file, at the first row they apply to.")
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBody:
+class StoredBody(NamedTuple):
     """A request body that was written to ``path``."""
 
     path: Path
@@ -213,15 +212,8 @@ def _import_response(batch: ImportBatch) -> Response:
     result = result_of(batch)
     if batch.status != ImportBatch.Status.FAILED:
         return Response(result)
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
-    problem = {
-        "type": "about:blank",
-        "title": status.phrase,
-        "code": "import_failed",
-        "detail": batch.message,
-    }
-    body = {**result, **problem, "status": status.value}
-    return Response(body, status=status, content_type="application/problem+json")
+    body = result | problem_body(422, "import_failed", batch.message)
+    return Response(body, status=422, content_type=PROBLEM)
 
 
 class ImportStateViewSet(ProjectViewSet):

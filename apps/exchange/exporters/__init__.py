@@ -51,11 +51,7 @@ Watch = Callable[[Sequence[Row]], None]
 
 
 def export_format(name: str) -> ExportFormat:
-    """The format of that name.
-
-    Raises:
-        InvalidInput: there is none.
-    """
+    """The format of that name; InvalidInput if there is none."""
     found = FORMATS.get(name)
     if found is None:
         raise InvalidInput(f"format: '{name[:40]}' is not one of {', '.join(FORMATS)}.")

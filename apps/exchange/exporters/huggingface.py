@@ -27,7 +27,7 @@ from apps.exchange.exporters.base import (
     quotes_of,
     valid_labels,
 )
-from apps.labels.models import PEOPLE, Gold, Kind
+from apps.labels.models import MACHINES, PEOPLE, Gold, Kind
 from apps.projects.selectors import current_guideline
 from labelhub.core.agreement.intervals import wilson
 from labelhub.core.schema import Schema, Value, value_key, value_words
@@ -37,7 +37,6 @@ STRING, NUMBER = {"dtype": "string", "_type": "Value"}, {"dtype": "float64", "_t
 WHOLE, TRUTH = {"dtype": "int64", "_type": "Value"}, {"dtype": "bool", "_type": "Value"}
 TURNS = [{"role": STRING, "text": STRING}]
 QUOTES = [{"label": STRING, "text": STRING, "start": WHOLE, "end": WHOLE}]
-MACHINES = (Kind.LLM, Kind.MODEL)
 
 
 class Columns:
@@ -63,12 +62,9 @@ class Columns:
         """One row; an undecided item has no label."""
         history = row.get("gold_history") or [{}]
         meta = {key: value for key, value in row["meta"].items() if key not in HIDDEN}
+        content = ("id", "text", "context", "question", "options")
         record = {
-            "id": row["id"],
-            "text": row["text"],
-            "context": row["context"],
-            "question": row["question"],
-            "options": row["options"],
+            **{name: row[name] for name in content},
             self.answer: self._value(row.get("gold")),
             "decided_by": history[-1].get("basis") if row.get("gold") is not None else None,
             "meta": json.dumps(meta, ensure_ascii=False) if meta else "",
@@ -79,7 +75,14 @@ class Columns:
         return record
 
     def _features(self, *, annotated: bool) -> dict[str, Any]:
-        answer = self._answer_feature()
+        names = {"names": list(self.schema.names), "_type": "ClassLabel"}
+        kinds: dict[str, Any] = {
+            "class": names,
+            "classes": {"feature": names, "_type": "Sequence"},
+            "number": NUMBER,
+            "text": STRING,
+        }
+        answer = kinds[self.schema.task.column]
         features = {
             "id": STRING,
             "text": STRING,
@@ -102,17 +105,6 @@ class Columns:
             "created_at": STRING,
         }
         return {**features, "annotations": [annotation]} if annotated else features
-
-    def _answer_feature(self) -> dict[str, Any]:
-        names = {"names": list(self.schema.names), "_type": "ClassLabel"}
-        lists = {"feature": names, "_type": "Sequence"}
-        kinds: dict[str, dict[str, Any]] = {
-            "class": names,
-            "classes": lists,
-            "number": NUMBER,
-            "text": STRING,
-        }
-        return kinds[self.schema.task.column]
 
     def _value(self, value: Value | None) -> Any:
         """A class by its number; a class that the schema no longer has is left out."""

@@ -21,7 +21,7 @@ from apps.exchange.shapes.label_studio import (
     originals_of,
     with_shown,
 )
-from apps.labels.models import Label
+from apps.labels.models import MACHINES, Label
 from apps.projects.models import Item, Project
 from labelhub.core.schema import Schema, Value, role_of, value_key
 
@@ -123,9 +123,6 @@ def _answer(value: Value, schema: Schema, names: Names) -> tuple[str, str, dict[
         return names.answer, names.kind, {names.kind: value}
     chosen = value if isinstance(value, list) else [schema.name_of(value)]
     return names.answer, "choices", {"choices": chosen}
-
-
-MACHINES = ("llm", "model")
 
 
 def write(chunks: Chunks, source: Source) -> Iterator[bytes]:

@@ -6,7 +6,8 @@ importer makes the same ledger of them.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -19,25 +20,32 @@ from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision
 
 NAMESPACE = UUID("4f0b9a52-53a3-4d4c-8f43-7f3f6f0f4c02")
+CHUNK = 1000
+NOT_AN_LLM = "not an LLM"
+
+_ITEM = ("pk", "external_id", "text", "context", "question", "options", "meta")
+#: Who wrote a label, or decided.
+_LABEL_BY = ("annotator__name", "annotator__kind", "annotator__offline")
+_GOLD_BY = ("decided_by__name", "decided_by__kind", "decided_by__offline")
+#: Key of an exported label after its annotator → column of the ledger.
+_LABEL = {
+    "value": "value", "abstained": "abstained", "withdrawn": "withdrawn", "rejected": "rejected",
+    "action": "action", "role": "role", "confidence": "confidence", "rationale": "rationale",
+    "evidence": "evidence", "seconds": "seconds", "cost_nanousd": "cost_nanousd",
+    "shown": "shown__uid", "proposed_from": "proposed_from__uid", "supersedes": "supersedes__uid",
+    "run": "run_uid", "replicate": "replicate", "schema_version": "schema__version",
+    "provenance": "provenance", "created_at": "created_at",
+}  # fmt: skip
+_GOLD = {
+    "value": "value", "withdrawn": "withdrawn", "basis": "basis", "decided_by": "decided_by",
+    "evidence": "evidence", "supersedes": "supersedes__uid", "schema_version": "schema__version",
+    "created_at": "created_at",
+}  # fmt: skip
 #: The fields of a skip that are always the same.
-SKIP: dict[str, Any] = {
-    "value": None,
-    "abstained": False,
-    "withdrawn": True,
-    "rejected": False,
-    "action": str(Label.Action.WITHDRAWN),
-    "role": str(Label.Role.SKIP),
-    "confidence": None,
-    "rationale": "",
-    "evidence": {},
-    "seconds": None,
-    "cost_nanousd": None,
-    "shown": None,
-    "proposed_from": None,
-    "supersedes": None,
-    "run": None,
-    "replicate": 1,
-}
+SKIP: dict[str, Any] = dict.fromkeys(_LABEL) | {
+    "abstained": False, "withdrawn": True, "rejected": False, "rationale": "", "evidence": {},
+    "action": str(Label.Action.WITHDRAWN), "role": str(Label.Role.SKIP), "replicate": 1,
+}  # fmt: skip
 
 
 def skips_of(
@@ -70,38 +78,26 @@ def skips_of(
     return found
 
 
-CHUNK = 1000
-NOT_AN_LLM = "not an LLM"
-
-_ITEM = ("pk", "external_id", "text", "context", "question", "options", "meta")
-_LABEL = (
-    "item_id", "uid", "annotator__kind", "annotator__name", "annotator__offline", "value",
-    "abstained", "withdrawn", "action", "confidence", "rationale", "evidence", "seconds",
-    "cost_nanousd", "proposed_from__uid", "supersedes__uid", "run_uid", "replicate",
-    "schema__version", "provenance", "created_at", "rejected", "shown__uid",
-    "role",
-)  # fmt: skip
-_GOLD = (
-    "item_id", "uid", "value", "withdrawn", "basis", "decided_by__kind", "decided_by__name",
-    "decided_by__offline", "evidence", "supersedes__uid", "schema__version", "created_at",
-)  # fmt: skip
-
-
 def ledger_chunks(project: Project, wanted: "QuerySet[Item]") -> Iterator[list[Row]]:
     """The wanted items with their full ledger; four queries per 1,000 items."""
     version = current_schema(project).version
     for items in _chunks(wanted):
         ids = [item[0] for item in items]
-        labels = _rows_by_item(Label.objects, ids, _LABEL, _label)
-        golds = _rows_by_item(Gold.objects, ids, _GOLD, _gold)
+        labels: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        golds: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for item_id, uid, by, label in _rows(Label.objects, ids, _LABEL_BY, _LABEL):
+            labels[item_id].append({"uid": uid, **by, **label})
+        for item_id, uid, by, gold in _rows(Gold.objects, ids, _GOLD_BY, _GOLD):
+            decided_by = by if gold["decided_by"] else None
+            golds[item_id].append({"uid": uid, **gold, "decided_by": decided_by})
         for item_id, skips in skips_of(project, [item[:2] for item in items], version).items():
-            labels.setdefault(item_id, []).extend(skips)
+            labels[item_id].extend(skips)
         rows = []
         for item in items:
-            history = golds.get(item[0], [])
+            history = golds[item[0]]
             # The chain has no branches and is in order: the last decision is the current one.
-            gold = history[-1]["value"] if history and not history[-1]["withdrawn"] else None
-            ledger = {"gold": gold, "labels": labels.get(item[0], []), "gold_history": history}
+            now = history[-1]["value"] if history and not history[-1]["withdrawn"] else None
+            ledger = {"gold": now, "labels": labels[item[0]], "gold_history": history}
             rows.append(_content(item) | ledger)
         yield rows
 
@@ -122,78 +118,25 @@ def _chunks(wanted: "QuerySet[Item]") -> Iterator[list[tuple[Any, ...]]]:
         after = chunk[-1][0]
 
 
-def _rows_by_item(
-    manager: "Manager[Any]",
-    item_ids: Sequence[int],
-    fields: Sequence[str],
-    to_json: Callable[[Sequence[Any]], dict[str, Any]],
-) -> dict[int, list[dict[str, Any]]]:
-    """Item → its ledger rows, oldest first; the first of ``fields`` is the item."""
-    found: dict[int, list[dict[str, Any]]] = {}
+def _rows(
+    manager: "Manager[Any]", item_ids: Sequence[int], by: Sequence[str], columns: Mapping[str, str]
+) -> Iterator[tuple[int, str, dict[str, Any], dict[str, Any]]]:
+    """(item, uid, who, the cells by their keys) of ledger rows, oldest first and JSON-ready."""
     rows = manager.filter(item__in=item_ids).order_by("pk")
-    for row in rows.values_list(*fields):
-        found.setdefault(row[0], []).append(to_json(row))
-    return found
+    for item_id, uid, name, kind, offline, *cells in rows.values_list(
+        "item_id", "uid", *by, *columns.values()
+    ):
+        who = {"annotator": name, "kind": kind}
+        if offline:
+            who |= {"offline": True, "note": NOT_AN_LLM}
+        yield item_id, str(uid), who, dict(zip(columns, map(_as_json, cells), strict=True))
 
 
-def _label(row: Sequence[Any]) -> dict[str, Any]:
-    kind, name, offline = row[2:5]
-    label = {"uid": str(row[1]), "annotator": name, "kind": kind}
-    if offline:
-        label |= {"offline": True, "note": NOT_AN_LLM}
-    label |= {
-        "value": row[5],
-        "abstained": row[6],
-        "withdrawn": row[7],
-        "rejected": row[21],
-        "action": row[8],
-        "role": row[23],
-        "confidence": row[9],
-        "rationale": row[10],
-        "evidence": row[11],
-        "seconds": row[12],
-        "cost_nanousd": row[13],
-        "shown": _uid(row[22]),
-        "proposed_from": _uid(row[14]),
-        "supersedes": _uid(row[15]),
-        "run": _uid(row[16]),
-        "replicate": row[17],
-        "schema_version": row[18],
-        "provenance": row[19],
-        "created_at": row[20].isoformat(),
-    }
-    return label
-
-
-def _gold(row: Sequence[Any]) -> dict[str, Any]:
-    kind, name, offline = row[5:8]
-    decided_by = None if name is None else {"annotator": name, "kind": kind}
-    if decided_by is not None and offline:
-        decided_by |= {"offline": True, "note": NOT_AN_LLM}
-    return {
-        "uid": str(row[1]),
-        "value": row[2],
-        "withdrawn": row[3],
-        "basis": row[4],
-        "decided_by": decided_by,
-        "evidence": row[8],
-        "supersedes": _uid(row[9]),
-        "schema_version": row[10],
-        "created_at": row[11].isoformat(),
-    }
-
-
-def _uid(uid: Any) -> str | None:
-    return str(uid) if uid else None
+def _as_json(cell: Any) -> Any:
+    if isinstance(cell, UUID):
+        return str(cell)
+    return cell.isoformat() if isinstance(cell, datetime) else cell
 
 
 def _content(item: Sequence[Any]) -> Row:
-    _, external_id, text, context, question, options, meta = item
-    return {
-        "id": external_id,
-        "text": text,
-        "context": context,
-        "question": question,
-        "options": options,
-        "meta": meta,
-    }
+    return {"id": item[1], **dict(zip(_ITEM[2:], item[2:], strict=True))}

@@ -6,6 +6,7 @@ name, a conversation a text.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 from django.utils.translation import gettext_lazy as _
@@ -71,7 +72,7 @@ def _columns(source: Source) -> list[Column]:
         kinds = Annotator.objects.filter(project=source.project).values_list("kind", flat=True)
         for kind in sorted(set(kinds), key=Kind.values.index):
             columns += _of_kind(schema, kind)
-    columns += map(_of_meta, _meta_keys(items))
+    columns += [(f"meta_{key}", partial(_meta_cell, key)) for key in _meta_keys(items)]
     return [*columns, (MARKER, lambda _: TABLE)]
 
 
@@ -85,10 +86,6 @@ def _of_kind(schema: Schema, kind: str) -> list[Column]:
         (f"labels_{kind}", lambda row: len(values_of(row))),
         (f"unsure_{kind}", lambda row: row["unsure"][kind]),
     ]
-
-
-def _of_meta(key: str) -> Column:
-    return f"meta_{key}", lambda row: _plain(row["meta"].get(key))
 
 
 def _answers(schema: Schema, prefix: str, values_of: Callable[[Row], list[Value]]) -> list[Column]:
@@ -140,7 +137,8 @@ def _meta_keys(items: Any) -> list[str]:
     return list(keys)[:MOST_META]
 
 
-def _plain(value: Any) -> Cell:
+def _meta_cell(key: str, row: Row) -> Cell:
+    value = row["meta"].get(key)
     if isinstance(value, bool):
         return truth(value)
     return value if isinstance(value, str | int | float) else None

@@ -1,35 +1,19 @@
-"""Shared by the commands: reading a file, printing faults."""
+"""Shared by the commands: finding a file, printing faults."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from labelhub.core.errors import InvalidInput
 
-PIECE = 1024 * 1024
 SHOWN = 20
 
 
 def check_file(path: Path) -> Path:
-    """``path`` if it is a file.
-
-    Raises:
-        InvalidInput: it is not.
-    """
+    """``path``; InvalidInput unless it is a file."""
     if not path.is_file():
         raise InvalidInput(f"There is no file '{path}'.")
     return path
-
-
-def file_pieces(path: Path) -> Iterator[bytes]:
-    """The bytes of a file.
-
-    Raises:
-        InvalidInput: there is no such file.
-    """
-    with check_file(path).open("rb") as file:
-        while piece := file.read(PIECE):
-            yield piece
 
 
 def print_faults(say: Callable[[str], None], faults: Sequence[Mapping[str, Any]]) -> None:

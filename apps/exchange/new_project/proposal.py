@@ -128,20 +128,16 @@ def _scale(counts: Counter[str]) -> Proposal | None:
         return None
     if max(whole) - min(whole) > MOST_SPAN:
         return None
-    return Proposal(
-        "ordinal",
-        tuple(
-            ProposedLabel(str(point), str(point) if point in whole else "", point)
-            for point in range(min(whole), max(whole) + 1)
-        ),
-    )
+    points = range(min(whole), max(whole) + 1)
+    return _points(((str(point), point in whole) for point in points), points[0])
 
 
-def _points(names: Iterable[tuple[str, bool]]) -> Proposal:
+def _points(names: Iterable[tuple[str, bool]], first: int = 1) -> Proposal:
+    """A scale of these points; the file has those with True."""
     return Proposal(
         "ordinal",
         tuple(
             ProposedLabel(name, name if there else "", point)
-            for point, (name, there) in enumerate(names, start=1)
+            for point, (name, there) in enumerate(names, first)
         ),
     )

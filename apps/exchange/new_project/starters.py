@@ -52,11 +52,7 @@ def starters() -> dict[str, Starter]:
 
 
 def starter_named(key: str) -> Starter:
-    """The template ``key``.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """The template ``key``; NotFound if there is none."""
     found = starters().get(key)
     if found is None:
         raise NotFound(f"There is no project template '{key[:80]}'.")

@@ -307,14 +307,8 @@ def _preview(
         row = read_row(RawRow(1, plain), columns, schema)
     if not isinstance(row, ItemRow):
         return {}
-    item = Item(
-        pk=0,
-        external_id=row.external_id,
-        text=row.text,
-        context=row.context,
-        question=row.question,
-        options=row.options,
-    )
+    names = ("external_id", "text", "context", "question", "options")
+    item = Item(pk=0, **{name: getattr(row, name) for name in names})
     project = Project(pk=0, slug="preview", name="Preview")
     return {
         "project": project,

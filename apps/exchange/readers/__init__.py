@@ -97,21 +97,17 @@ def read_here(path: Path, format_name: str) -> Iterator[RawRow]:
                 "This is a table for people: one row per item. Import the project's JSON Lines or "
                 "Parquet export instead; it holds every annotation."
             )
-        yield _checked(row)
+        try:
+            if row.error is None:
+                check_row(row.data)
+        except RowFault as fault:
+            yield RawRow(row.number, error=fault.message, field=fault.field, position=row.position)
+        else:
+            yield row
     if not rows:
         raise UnreadableFile(
             "The file is empty." if not path.stat().st_size else "The file has no rows."
         )
-
-
-def _checked(row: RawRow) -> RawRow:
-    if row.error is not None:
-        return row
-    try:
-        check_row(row.data)
-    except RowFault as fault:
-        return RawRow(row.number, error=fault.message, field=fault.field, position=row.position)
-    return row
 
 
 def format_of(file_name: str, path: Path, content_type: str = "") -> str:

@@ -77,11 +77,7 @@ def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]
 
 
 def read_file(name: str) -> Iterator[bytes]:
-    """The file in pieces.
-
-    Raises:
-        FileNotFoundError: it is not there.
-    """
+    """The file in pieces; FileNotFoundError if it is gone."""
     file = path_of(name).open("rb")
 
     def pieces() -> Iterator[bytes]:
@@ -92,17 +88,14 @@ def read_file(name: str) -> Iterator[bytes]:
     return pieces()
 
 
-def checksum(name: str) -> FileDigest:
-    """Size and SHA-256 of the file as it is now.
-
-    Raises:
-        FileNotFoundError: it is not there.
-    """
-    digest, size = hashlib.sha256(), 0
-    for piece in read_file(name):
-        digest.update(piece)
-        size += len(piece)
-    return FileDigest(size, digest.hexdigest())
+def checksum(name: str) -> FileDigest | None:
+    """Size and SHA-256 of the file as it is now; None if it is gone."""
+    try:
+        with path_of(name).open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            return FileDigest(file.tell(), sha256)
+    except FileNotFoundError:
+        return None
 
 
 def remove(name: str) -> None:
@@ -113,8 +106,4 @@ def remove(name: str) -> None:
 
 def stored_names() -> list[str]:
     """The names of all files, including unfinished ones."""
-    folder = path_of("")
-    try:
-        return [entry.name for entry in os.scandir(folder)]
-    except FileNotFoundError:
-        return []
+    return [path.name for path in path_of("").glob("*")]

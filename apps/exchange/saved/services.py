@@ -1,7 +1,7 @@
 """Requests, writes and deletes saved exports; one worker writes, from the start after a kill."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -21,13 +21,7 @@ from apps.common.jobs import (
     job,
     start_job,
 )
-from apps.exchange.exporters import (
-    Row,
-    export_format,
-    export_pieces,
-    exported_items,
-    file_name,
-)
+from apps.exchange.exporters import export_format, export_pieces, exported_items, file_name
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
@@ -47,30 +41,13 @@ def erasures_in(project: Project) -> int:
     return Erasure.objects.filter(site__project=project).count()
 
 
-def outdated() -> "QuerySet[SavedExport]":
-    """Ready files that were begun before an author of the project was erased."""
-    counted = (
-        Erasure.objects.filter(site__project=OuterRef("project"))
-        .order_by()
-        .values("site__project")
-        .annotate(n=Count("pk"))
-        .values("n")
-    )
-    ready = SavedExport.objects.filter(status=READY)
-    return ready.annotate(now=Coalesce(Subquery(counted), 0)).exclude(erasures=F("now"))
-
-
 def saved_exports(project: Project) -> "QuerySet[SavedExport]":
     """The project's, newest first."""
     return project.saved_exports.select_related("created_by")
 
 
 def saved_export(project: Project, export_id: int) -> SavedExport:
-    """One of the project's.
-
-    Raises:
-        NotFound: there is none.
-    """
+    """One of the project's; NotFound if there is none."""
     found = saved_exports(project).filter(pk=export_id).first()
     if found is None:
         raise NotFound(f"The project {project} has no saved export {export_id}.")
@@ -178,7 +155,11 @@ def write_export(run: JobRun) -> None:
 
 def drop_outdated() -> None:
     """Delete the files that hold data of an erased author."""
-    for export in outdated():
+    erased = Erasure.objects.filter(site__project=OuterRef("project")).order_by()
+    counted = erased.values("site__project").annotate(n=Count("pk")).values("n")
+    ready = SavedExport.objects.filter(status=READY)
+    known = ready.annotate(now=Coalesce(Subquery(counted), 0))
+    for export in known.exclude(erasures=F("now")):
         SavedExport.objects.filter(pk=export.pk).update(
             status=Status.STALE, message=STALE, stored_name="", size=0, sha256=""
         )
@@ -203,10 +184,21 @@ def keep_exports() -> None:
 def _write(run: JobRun, export: SavedExport) -> None:
     project, name = export.project, export.stored_name
     erasures, tally = erasures_in(project), ExportTally(project)
-    progress = _Progress(run, export, tally)
+    saved_at = time.monotonic()
+
+    def report(size: int) -> None:
+        """Every few seconds update the row and the lease."""
+        nonlocal saved_at
+        if time.monotonic() - saved_at < PACE:
+            return
+        with run.chunk(further=False):
+            export.size, export.items_done = size, tally.items
+            export.save(update_fields=["size", "items_done"])
+        saved_at = time.monotonic()
+
     wanted = export_format(export.format)
-    pieces = export_pieces(project, wanted, filters=export.filters, watch=progress.add_rows)
-    written = files.write_file(name, pieces, progress.set_size)
+    pieces = export_pieces(project, wanted, filters=export.filters, watch=tally.add)
+    written = files.write_file(name, pieces, report)
     manifest = build_manifest(
         tally,
         format_name=export.format,
@@ -235,36 +227,6 @@ def _write(run: JobRun, export: SavedExport) -> None:
         rows = project.saved_exports.filter(status__in=ended).order_by("-pk")
         for old in rows[settings.LABELHUB_SAVED_EXPORTS :]:
             delete_export(export=old)
-
-
-class _Progress:
-    """Counts the rows and bytes of the file; every few seconds it updates the row and the lease."""
-
-    def __init__(self, run: JobRun, export: SavedExport, tally: ExportTally) -> None:
-        self._run, self._export, self._tally = run, export, tally
-        self._size, self._saved_at = 0, time.monotonic()
-
-    def add_rows(self, rows: Sequence[Row]) -> None:
-        """Count a chunk. Raises as :meth:`set_size`."""
-        self._tally.add(rows)
-        self._save()
-
-    def set_size(self, size: int) -> None:
-        """Set the bytes written so far.
-
-        Raises:
-            LeaseLost: the export is held by another worker, or gone.
-        """
-        self._size = size
-        self._save()
-
-    def _save(self) -> None:
-        if time.monotonic() - self._saved_at < PACE:
-            return
-        with self._run.chunk(further=False):
-            self._export.size, self._export.items_done = self._size, self._tally.items
-            self._export.save(update_fields=["size", "items_done"])
-        self._saved_at = time.monotonic()
 
 
 def _end(export: SavedExport, status: SavedExport.Status, message: str, **fields: Any) -> None:

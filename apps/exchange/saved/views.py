@@ -70,7 +70,7 @@ def saved_manifest(request: SignedInRequest, slug: str, export_id: int) -> HttpR
 def saved_verify(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
     """Verify the checksum."""
     export = ready_export(get_project(request.user, slug, Right.VIEW), export_id)
-    found = verify(export)
+    found = checksum(export.stored_name)
     if found == FileDigest(export.size, export.sha256):
         words = gettext("%(file)s is unchanged: %(checksum)s")
         given = {"file": export.file_name, "checksum": found.sha256}
@@ -92,20 +92,8 @@ def saved_delete(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
     return redirect("export_page", slug)
 
 
-def verify(export: SavedExport) -> FileDigest | None:
-    """The size and checksum of the file now; None if it is gone."""
-    try:
-        return checksum(export.stored_name)
-    except FileNotFoundError:
-        return None
-
-
 def file_response(export: SavedExport) -> StreamingHttpResponse:
-    """The stored file as a download.
-
-    Raises:
-        Conflict: it was removed from the disk.
-    """
+    """The stored file as a download; Conflict if it was removed from the disk."""
     try:
         pieces = read_file(export.stored_name)
     except FileNotFoundError:

@@ -200,7 +200,11 @@ def _find_unknown(row: ItemRow, ledger: _Ledger) -> tuple[str, str] | None:
 def _create(
     context: ImportContext, fresh: dict[str, ItemRow], batch: ImportBatch | None, tally: ImportTally
 ) -> None:
-    items = [_item(context, row, batch) for row in fresh.values()]
+    names = ("external_id", *FILLED)
+    items = [
+        Item(project=context.project, batch=batch, **{name: getattr(row, name) for name in names})
+        for row in fresh.values()
+    ]
     insert_rows(items)
     tally.created += len(items)
     labels, golds, origin = _drafts(context, zip(fresh.values(), items, strict=True))
@@ -246,20 +250,6 @@ def _fill(
         if outcome is ImportOutcome.CONFLICT:
             message = "The item has another gold value already; it is not changed."
             tally.conflict(row_of[gold.item_id].number, "gold", message)
-
-
-def _item(context: ImportContext, row: ItemRow, batch: ImportBatch | None) -> Item:
-    return Item(
-        project_id=context.project.pk,
-        external_id=row.external_id,
-        text=row.text,
-        context=row.context,
-        question=row.question,
-        options=row.options,
-        meta=row.meta,
-        content_hash=row.content_hash,
-        batch_id=batch.pk if batch else None,
-    )
 
 
 def _drafts(

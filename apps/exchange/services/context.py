@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -12,38 +12,13 @@ from apps.exchange.readers.base import shortened
 from apps.exchange.rows import RowError
 from apps.exchange.values import MAX_UNKNOWN
 from apps.labels.models import Annotator
-from apps.labels.services import NewGold, NewLabel, annotator_for
+from apps.labels.services import GoldContent, LabelContent, NewGold, NewLabel, annotator_for
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import Value, ValueNotOffered
 
 NAMESPACE = UUID("5b0c3a57-6d0e-4a55-9a39-3a6a2c1d8b11")
-
-
-class RepeatedLabels:
-    """Counts identical labels during one import, so that each gets its own uid."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[UUID] = Counter()
-
-    def with_uid(self, item: str, row: LabelRow) -> LabelRow:
-        """The row with a uid, if it supersedes its annotator's own and has none."""
-        if not row.supersedes_own or row.uid:
-            return row
-        parts = [
-            item,
-            row.annotator.kind,
-            row.annotator.name,
-            row.value,
-            row.abstained,
-            row.withdrawn,
-        ]
-        parts += ["rejected"] if row.rejected else []
-        given = str(row.created_at) if row.created_at else None
-        same = uuid5(NAMESPACE, json.dumps([*parts, given, row.replicate]))
-        self._counts[same] += 1
-        return replace(row, uid=uuid5(same, str(self._counts[same])))
 
 
 #: The faults that are kept to be shown; all are counted.
@@ -72,10 +47,6 @@ class Note:
     field: str
     message: str
     kind: str = "error"
-
-    def to_json(self) -> dict[str, object]:
-        """JSON-ready form, as stored in ``ImportBatch.errors``."""
-        return {"row": self.row, "field": self.field, "message": self.message, "kind": self.kind}
 
 
 @dataclass(slots=True)
@@ -137,7 +108,7 @@ class ImportContext:
         self.schema = current_schema(project)
         self._versions = {schema.version: schema for schema in project.schemas.all()}
         self._annotators: dict[tuple[str, str], Annotator] = {}
-        self.repeated = RepeatedLabels()
+        self._repeated: Counter[UUID] = Counter()
 
     def check_schema(self) -> None:
         """Call with the project locked, before anything is written.
@@ -156,32 +127,26 @@ class ImportContext:
             self._annotators[ref.kind, ref.name] = found
         return found
 
+    def with_uid(self, item: str, row: LabelRow) -> LabelRow:
+        """The row with a uid of its own, if it supersedes its annotator's label and has none;
+        identical rows are counted."""
+        if not row.supersedes_own or row.uid:
+            return row
+        by = row.annotator
+        parts = [item, by.kind, by.name, row.value, row.abstained, row.withdrawn]
+        parts += ["rejected"] if row.rejected else []
+        given = str(row.created_at) if row.created_at else None
+        same = uuid5(NAMESPACE, json.dumps([*parts, given, row.replicate]))
+        self._repeated[same] += 1
+        return replace(row, uid=uuid5(same, str(self._repeated[same])))
+
     def label_draft(self, item_id: int, row: LabelRow) -> NewLabel:
         """The new label for an annotation."""
         return NewLabel(
             item_id=item_id,
             annotator=self.annotator(row.annotator),
             schema=self._schema(row.schema_version, row.value),
-            value=row.value,
-            action=row.action,
-            role=row.role,
-            abstained=row.abstained,
-            withdrawn=row.withdrawn,
-            rejected=row.rejected,
-            confidence=row.confidence,
-            rationale=row.rationale,
-            evidence=row.evidence,
-            seconds=row.seconds,
-            cost_nanousd=row.cost_nanousd,
-            shown_uid=row.shown,
-            proposed_from_uid=row.proposed_from,
-            supersedes_uid=row.supersedes,
-            supersedes_own=row.supersedes_own,
-            run_uid=row.run,
-            replicate=row.replicate,
-            provenance=row.provenance,
-            uid=row.uid,
-            created_at=row.created_at,
+            **{part.name: getattr(row, part.name) for part in fields(LabelContent)},
         )
 
     def gold_draft(self, item_id: int, row: GoldRow) -> NewGold:
@@ -189,14 +154,8 @@ class ImportContext:
         return NewGold(
             item_id=item_id,
             schema=self._schema(row.schema_version, row.value),
-            value=row.value,
-            basis=row.basis,
-            withdrawn=row.withdrawn,
             decided_by=self.annotator(row.decided_by) if row.decided_by else None,
-            evidence=row.evidence,
-            supersedes_uid=row.supersedes,
-            uid=row.uid,
-            created_at=row.created_at,
+            **{part.name: getattr(row, part.name) for part in fields(GoldContent)},
         )
 
     def _schema(self, version: int | None, value: Value | None) -> LabelSchema:

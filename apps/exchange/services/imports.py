@@ -213,7 +213,7 @@ class ImportRefused(LabelhubError):
         self.unknown = tally.unknown
         rows = "1 row has a fault" if tally.failed == 1 else f"{tally.failed:,} rows have faults"
         super().__init__(f"Nothing was imported, because the import is strict: {rows}.")
-        self.failed, self.errors = tally.failed, [note.to_json() for note in tally.notes]
+        self.failed, self.errors = tally.failed, list(map(asdict, tally.notes))
 
 
 def run_import(batch_id: int, *, patience: float = math.inf) -> ImportBatch:
@@ -348,7 +348,7 @@ def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positi
 def _finish(batch: ImportBatch, status: ImportBatch.Status) -> None:
     batch.status, batch.stored_path, batch.finished_at = status, "", timezone.now()
     if batch.unknown:
-        batch.errors = [_unknown_note(batch).to_json(), *batch.errors[: MAX_NOTES - 1]]
+        batch.errors = [asdict(_unknown_note(batch)), *batch.errors[: MAX_NOTES - 1]]
     batch.save(
         update_fields=[
             "status", "stored_path", "finished_at", "message", "bytes_done", "failed", "errors",

@@ -132,10 +132,10 @@ def _write_rows(context: ImportContext, chunk: list[RawRow], result: LabelFileRe
     items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
     by_id = {item.external_id: item for item in items.only("external_id", "options")}
     entries = list(_entries(context, chunk, by_id, tally))
-    drafts = []
-    for entry in entries:
-        label = context.repeated.with_uid(entry.item.external_id, entry.label)
-        drafts.append(context.label_draft(entry.item.pk, label))
+    drafts = [
+        context.label_draft(entry.item.pk, context.with_uid(entry.item.external_id, entry.label))
+        for entry in entries
+    ]
     for entry, outcome in zip(entries, import_labels(context.project, drafts), strict=True):
         _count_outcome(entry, outcome, tally)
     result.gold_created += _write_gold(context, entries, tally)

@@ -23,7 +23,7 @@ from apps.common.sealing import CannotOpen
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks.event_feed import PING, continue_replay, highest_ids, queue_events
 from apps.exchange.webhooks.payloads import body_of, message_id, signed_headers
-from apps.exchange.webhooks.transport import Answer, Sender
+from apps.exchange.webhooks.transport import Answer, Post, sending
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def send_due(run: JobRun) -> None:
     """Send the due deliveries of one webhook, for :data:`SLICE` seconds at most; the next round
     starts the job again."""
     began = time.monotonic()
-    with Sender() as sender:
+    with sending() as post:
         while time.monotonic() - began < SLICE:
             webhook = Webhook.objects.select_related("project").filter(pk=run.subject).first()
             if webhook is None:
@@ -98,7 +98,7 @@ def send_due(run: JobRun) -> None:
                 delivery = _claim(webhook)
             if delivery is None:
                 break
-            _record(webhook, delivery, _send(sender, webhook, delivery))
+            _record(webhook, delivery, _send(post, webhook, delivery))
     trim(run.subject)
 
 
@@ -137,7 +137,7 @@ def _claim(webhook: Webhook) -> Delivery | None:
     return taken.first()
 
 
-def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
+def _send(post: Post, webhook: Webhook, delivery: Delivery) -> Answer:
     try:
         body = body_of(webhook, delivery)
         headers = signed_headers(webhook, message_id(delivery), body, timezone.now())
@@ -151,7 +151,7 @@ def _send(sender: Sender, webhook: Webhook, delivery: Delivery) -> Answer:
         logger.exception("Delivery %s cannot be made.", delivery.pk)
         words = f"A fault of this server ({type(error).__name__}): the message cannot be made."
         return Answer(None, 0.0, error=words)
-    return sender.post(webhook.url, body, headers)
+    return post(webhook.url, body, headers)
 
 
 def _record(webhook: Webhook, delivery: Delivery, answer: Answer) -> None:

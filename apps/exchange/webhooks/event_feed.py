@@ -69,18 +69,6 @@ GRACE = timedelta(seconds=5)
 ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED)
 
 
-def gold_events(*, withdrawn: bool, basis: str) -> list[str]:
-    """The events of one row of gold."""
-    if withdrawn:
-        return [WITHDRAWN]
-    return [GOLD, ADJUDICATED] if basis == "adjudication" else [GOLD]
-
-
-def label_events(*, unclear: bool) -> list[str]:
-    """The events of one label; ``unclear``: an expert's finding that the item is unclear."""
-    return [LABEL, ADJUDICATED] if unclear else [LABEL]
-
-
 def event_uid(webhook: Webhook, event: str, row: int, moment: datetime | None = None) -> uuid.UUID:
     """The uid of an event, the same each time, so that receivers recognise it.
 
@@ -171,7 +159,7 @@ def next_deliveries(
         labels_of(webhook).filter(**filters), after.label, top.label, LABEL_FIELDS
     )
     golds, gold = rows_after(golds_of(webhook).filter(**filters), after.gold, top.gold, GOLD_FIELDS)
-    found = [*label_deliveries(webhook, labels), *gold_deliveries(webhook, golds)]
+    found = ledger_deliveries(webhook, labels, golds)
     return found, LedgerIds(label, gold)
 
 
@@ -200,40 +188,40 @@ def golds_of(webhook: Webhook) -> "QuerySet[Gold]":
     return Gold.objects.filter(wanted, item__project=webhook.project_id)
 
 
-def label_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[Delivery]:
-    """A delivery for each event of the rows that the webhook gets. Labels that a change of the
-    schema has translated are no new adjudications."""
+def ledger_deliveries(
+    webhook: Webhook, labels: Iterable[dict[str, Any]], golds: Iterable[dict[str, Any]]
+) -> list[Delivery]:
+    """A delivery for each event of these rows that the webhook gets."""
+    found = [("label_id", row, event) for row in labels for event in _label_events(row)]
+    found += [("gold_id", row, event) for row in golds for event in _gold_events(row)]
     return [
         Delivery(
             webhook=webhook,
             # The ids of labels are not those of gold, whose events may have the same name.
-            uid=event_uid(webhook, event if event == LABEL else f"{event} {LABEL}", row["pk"]),
+            uid=event_uid(
+                webhook, f"{event} {LABEL}" if event != LABEL and field == "label_id" else event,
+                row["pk"],
+            ),
             event=event,
-            label_id=row["pk"],
             event_at=row["created_at"],
+            **{field: row["pk"]},
         )
-        for row in rows
-        for event in label_events(
-            unclear=row["role"] == Label.Role.UNCLEAR and row["change"] is None
-        )
+        for field, row, event in found
         if event in webhook.events
-    ]
+    ]  # fmt: skip
 
 
-def gold_deliveries(webhook: Webhook, rows: Iterable[dict[str, Any]]) -> list[Delivery]:
-    """A delivery for each event of the rows that the webhook gets."""
-    return [
-        Delivery(
-            webhook=webhook,
-            uid=event_uid(webhook, event, row["pk"]),
-            event=event,
-            gold_id=row["pk"],
-            event_at=row["created_at"],
-        )
-        for row in rows
-        for event in gold_events(withdrawn=row["withdrawn"], basis=row["basis"])
-        if event in webhook.events
-    ]
+def _label_events(row: dict[str, Any]) -> list[str]:
+    """An expert's finding that the item is unclear is an adjudication, unless a change of the
+    schema has translated it."""
+    unclear = row["role"] == Label.Role.UNCLEAR and row["change"] is None
+    return [LABEL, ADJUDICATED] if unclear else [LABEL]
+
+
+def _gold_events(row: dict[str, Any]) -> list[str]:
+    if row["withdrawn"]:
+        return [WITHDRAWN]
+    return [GOLD, ADJUDICATED] if row["basis"] == Gold.Basis.ADJUDICATION else [GOLD]
 
 
 def work_deliveries(webhook: Webhook, since: datetime) -> list[Delivery]:
@@ -316,7 +304,7 @@ def _late(webhook: Webhook, mark: dict[str, Any]) -> tuple[list[Delivery], bool]
         .order_by("pk")
         .values("pk", *GOLD_FIELDS)[:BATCH]
     )
-    found = [*label_deliveries(webhook, labels), *gold_deliveries(webhook, golds)]
+    found = ledger_deliveries(webhook, labels, golds)
     return found, max(len(labels), len(golds)) < BATCH
 
 

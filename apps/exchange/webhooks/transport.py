@@ -12,11 +12,11 @@ import re
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import certifi
 import httpx
@@ -55,76 +55,63 @@ class Answer:
         return self.status is not None and 200 <= self.status < 300
 
 
+#: Sends a body with headers to an address.
+Post = Callable[[str, bytes, Mapping[str, str]], Answer]
+
+
 class Refused(Exception):
     """The name leads to an address that the server must not connect to."""
 
 
-class Sender:
-    """A connection to one receiver, with its own event loop, for a thread that may wait.
+@contextmanager
+def sending() -> Iterator[Post]:
+    """A connection to one receiver, with its own event loop, for a thread that may wait. Errors of
+    the receiver or the network are in the answer.
 
     The loop limits the time of a whole exchange: a slow receiver could otherwise keep a thread
     forever.
     """
-
-    def __init__(self) -> None:
-        self._runner = asyncio.Runner()
-        self._client: httpx.AsyncClient | None = None
-
-    def __enter__(self) -> Self:
-        self._runner.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._client is not None:
-            self._runner.run(self._client.aclose())
-        self._runner.close()
-
-    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """Send ``body``. Errors of the receiver or the network are in the answer."""
-        return self._runner.run(self._post(url, body, headers))
-
-    async def _post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        began = time.monotonic()
+    with asyncio.Runner() as runner:
+        # No proxies of the environment: they could connect to any address.
+        client = httpx.AsyncClient(
+            verify=_certificates(), timeout=SECONDS, trust_env=False, follow_redirects=False
+        )
         try:
-            async with asyncio.timeout(SECONDS):
-                return await self._exchange(httpx.URL(url), body, headers, began)
-        except TimeoutError:
-            why = f"No whole answer within {SECONDS:.0f} seconds."
-        except Refused as refused:
-            why = str(refused)
-        except (OSError, UnicodeError) as error:
-            why = f"The name cannot be resolved ({_words(error)})."
-        except httpx.HTTPError as error:
-            why = f"The connection failed ({_words(error)})."
-        return Answer(None, time.monotonic() - began, error=why)
+            yield lambda url, body, headers: runner.run(_post(client, url, body, headers))
+        finally:
+            runner.run(client.aclose())
 
-    async def _exchange(
-        self, url: httpx.URL, body: bytes, headers: Mapping[str, str], began: float
-    ) -> Answer:
-        addresses = await _resolve(url)
-        for address in addresses[:-1]:
-            try:
-                return await self._send_to(url, address, body, headers, began=began)
-            except (httpx.ConnectError, httpx.ConnectTimeout):
-                continue
-        return await self._send_to(url, addresses[-1], body, headers, began=began)
 
-    async def _send_to(
-        self,
-        url: httpx.URL,
-        address: str,
-        body: bytes,
-        headers: Mapping[str, str],
-        *,
-        began: float,
-    ) -> Answer:
-        host = url.raw_host.decode("ascii")
-        async with self._connected().stream(
+async def _post(
+    client: httpx.AsyncClient, url: str, body: bytes, headers: Mapping[str, str]
+) -> Answer:
+    began = time.monotonic()
+    try:
+        async with asyncio.timeout(SECONDS):
+            return await _exchange(client, httpx.URL(url), body, headers, began=began)
+    except TimeoutError:
+        why = f"No whole answer within {SECONDS:.0f} seconds."
+    except Refused as refused:
+        why = str(refused)
+    except (OSError, UnicodeError) as error:
+        why = f"The name cannot be resolved ({_words(error)})."
+    except httpx.HTTPError as error:
+        why = f"The connection failed ({_words(error)})."
+    return Answer(None, time.monotonic() - began, error=why)
+
+
+async def _exchange(
+    client: httpx.AsyncClient,
+    url: httpx.URL,
+    body: bytes,
+    headers: Mapping[str, str],
+    *,
+    began: float,
+) -> Answer:
+    *others, last = await _resolve(url)
+
+    async def send_to(address: str) -> Answer:
+        async with client.stream(
             "POST",
             url.copy_with(host=address),
             content=body,
@@ -136,19 +123,16 @@ class Sender:
                 "accept-encoding": "identity",
             },
             # The certificate must be that of the name, not of the numeric address.
-            extensions={"sni_hostname": host},
+            extensions={"sni_hostname": url.raw_host.decode("ascii")},
         ) as response:
             text = await _read_beginning(response)
             seconds = time.monotonic() - began
             return Answer(response.status_code, seconds, text, headers=dict(response.headers))
 
-    def _connected(self) -> httpx.AsyncClient:
-        if self._client is None:
-            # No proxies of the environment: they could connect to any address.
-            self._client = httpx.AsyncClient(
-                verify=_certificates(), timeout=SECONDS, trust_env=False, follow_redirects=False
-            )
-        return self._client
+    for address in others:
+        with suppress(httpx.ConnectError, httpx.ConnectTimeout):
+            return await send_to(address)
+    return await send_to(last)
 
 
 async def _resolve(url: httpx.URL) -> list[str]:

@@ -69,16 +69,6 @@ class ReplayForm(forms.Form):
         help_text=_("By the times of labels and decisions; imported ones keep their own."),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Accepts the formats of browsers."""
-        super().__init__(*args, **kwargs)
-        self.fields["since"].input_formats = [  # type: ignore[attr-defined]
-            "%Y-%m-%dT%H:%M",
-            "%Y-%m-%dT%H:%M:%S",
-            "%Y-%m-%d %H:%M",
-            "%Y-%m-%d",
-        ]
-
 
 @login_required
 @require_safe

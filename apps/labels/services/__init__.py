@@ -17,7 +17,9 @@ from apps.labels.services.ledger import (
 )
 from apps.labels.services.new_rows import (
     DebateResult,
+    GoldContent,
     ImportOutcome,
+    LabelContent,
     NewGold,
     NewLabel,
 )
@@ -43,7 +45,9 @@ __all__ = [
     "RELABEL",
     "Carried",
     "DebateResult",
+    "GoldContent",
     "ImportOutcome",
+    "LabelContent",
     "NewGold",
     "NewLabel",
     "annotator_for",

@@ -1,7 +1,7 @@
 """Data that callers hand to the ledger."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -21,16 +21,13 @@ class ImportOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewLabel:
-    """A label to append; ``value`` is None for abstentions, withdrawals and rejections.
+class LabelContent:
+    """What a label says; ``value`` is None for abstentions, withdrawals and rejections.
 
     Imported labels refer to others by ``uid`` within the item, the rest by id. ``supersedes_own``:
     an import supersedes the annotator's current label of the item.
     """
 
-    item_id: int
-    annotator: Annotator
-    schema: LabelSchema
     value: Value | None
     action: str = Label.Action.NEW
     role: str = Label.Role.VOTE
@@ -55,68 +52,63 @@ class NewLabel:
     uid: UUID | None = None
     created_at: datetime | None = None
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLabel(LabelContent):
+    """A label to append."""
+
+    item_id: int
+    annotator: Annotator
+    schema: LabelSchema
+
     def to_row(self) -> Label:
         """The unsaved ledger row; references by uid are resolved by the importer."""
-        row = Label(
-            item_id=self.item_id,
-            annotator=self.annotator,
-            schema=self.schema,
-            value=self.value,
-            abstained=self.abstained,
-            withdrawn=self.withdrawn,
-            rejected=self.rejected,
-            action=self.action,
-            role=self.role,
-            confidence=self.confidence,
-            rationale=self.rationale,
-            evidence={name: list(phrases) for name, phrases in self.evidence.items()},
-            seconds=self.seconds,
-            cost_nanousd=self.cost_nanousd,
-            shown_id=self.shown_id or self.proposed_from_id,
-            proposed_from_id=self.proposed_from_id,
-            supersedes_id=self.supersedes_id,
-            run_uid=self.run_uid,
-            replicate=self.replicate,
-            provenance=dict(self.provenance),
-        )
-        if self.uid:
-            row.uid = self.uid
-        if self.created_at:
-            row.created_at = self.created_at
-        return row
+        given = _columns_of(self, LABEL_COLUMNS)
+        given["evidence"] = {name: list(phrases) for name, phrases in self.evidence.items()}
+        given["provenance"] = dict(self.provenance)
+        given["shown_id"] = self.shown_id or self.proposed_from_id
+        return Label(**given)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewGold:
-    """An imported decision; a plain gold column has neither uid nor evidence."""
+class GoldContent:
+    """What an imported decision says; a plain gold column has neither uid nor evidence."""
 
-    item_id: int
-    schema: LabelSchema
     value: Value | None
     basis: str = Gold.Basis.IMPORTED
     withdrawn: bool = False
-    decided_by: Annotator | None = None
     evidence: Sequence[str] = ()
     supersedes_uid: UUID | None = None
     uid: UUID | None = None
     created_at: datetime | None = None
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewGold(GoldContent):
+    """An imported decision to append."""
+
+    item_id: int
+    schema: LabelSchema
+    decided_by: Annotator | None = None
+
     def to_row(self) -> Gold:
         """The unsaved ledger row."""
-        row = Gold(
-            item_id=self.item_id,
-            schema=self.schema,
-            value=self.value,
-            basis=self.basis,
-            withdrawn=self.withdrawn,
-            decided_by=self.decided_by,
-            evidence=list(self.evidence),
-        )
-        if self.uid:
-            row.uid = self.uid
-        if self.created_at:
-            row.created_at = self.created_at
-        return row
+        return Gold(**_columns_of(self, GOLD_COLUMNS) | {"evidence": list(self.evidence)})
+
+
+#: Resolved by the importer.
+BY_UID = {"shown_uid", "proposed_from_uid", "supersedes_uid", "supersedes_own"}
+LABEL_COLUMNS = [part.name for part in fields(NewLabel) if part.name not in BY_UID]
+GOLD_COLUMNS = [part.name for part in fields(NewGold) if part.name not in BY_UID]
+
+
+def _columns_of(new: NewLabel | NewGold, names: Sequence[str]) -> dict[str, Any]:
+    """The columns of the ledger row; uid and time have defaults there."""
+    given = {name: getattr(new, name) for name in names}
+    for name in ("uid", "created_at"):
+        if given[name] is None:
+            del given[name]
+    return given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

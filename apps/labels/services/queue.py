@@ -67,31 +67,25 @@ def unassign_person(project: Project, user: User) -> int:
 
 
 def keep_for_kind(project: Project, item_ids: Iterable[int], kind: str) -> int:
-    """Keep items for ``crowd`` or ``expert`` (empty: for everybody); returns how many changed.
-
-    Raises:
-        InvalidInput: another kind.
-    """
+    """Keep items for ``crowd`` or ``expert`` (empty: for everybody; another kind is refused);
+    returns how many changed."""
     if kind not in KINDS:
         raise InvalidInput.at("kind", f"'{kind}' is not crowd, expert or empty.")
-
-    def keep(state: ItemState) -> bool:
-        changed = state.assigned_kind != kind
-        state.assigned_kind = kind
-        return changed
-
-    return sum(_change(project, ids, "assigned_kind", keep) for ids in _chunks(item_ids))
+    return _set(project, item_ids, "assigned_kind", kind)
 
 
 def promote_items(project: Project, item_ids: Iterable[int], *, promoted: bool) -> int:
     """Put items first in the queue, or back among the others; returns how many changed."""
+    return _set(project, item_ids, "promoted", promoted)
 
-    def promote(state: ItemState) -> bool:
-        changed = state.promoted != promoted
-        state.promoted = promoted
+
+def _set(project: Project, item_ids: Iterable[int], field: str, value: object) -> int:
+    def change(state: ItemState) -> bool:
+        changed: bool = getattr(state, field) != value
+        setattr(state, field, value)
         return changed
 
-    return sum(_change(project, ids, "promoted", promote) for ids in _chunks(item_ids))
+    return sum(_change(project, ids, field, change) for ids in _chunks(item_ids))
 
 
 @transaction.atomic

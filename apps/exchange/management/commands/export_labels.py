@@ -17,7 +17,7 @@ from apps.exchange.exporters import (
     exported_items,
 )
 from apps.exchange.manifests import ExportTally, build_manifest
-from apps.exchange.selectors import project_named
+from apps.projects.selectors import find_project
 
 
 class Command(LabelhubCommand):
@@ -39,7 +39,7 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Write the file and print its contents."""
-        project, target = project_named(options["slug"]), Path(options["output"])
+        project, target = find_project(options["slug"]), Path(options["output"])
         filters = export_filters(project, only=options["only"])
         tally, digest = ExportTally(project), hashlib.sha256()
         wanted = export_format(options["format"])

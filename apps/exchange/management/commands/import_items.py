@@ -2,15 +2,19 @@
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
-from apps.exchange.management.files import file_pieces, print_faults
-from apps.exchange.selectors import project_named, result_of
+from apps.exchange.management.files import check_file, print_faults
+from apps.exchange.selectors import result_of
 from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch
+from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput
+
+PIECE = 1024 * 1024
 
 
 class Command(LabelhubCommand):
@@ -37,10 +41,11 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Import and print the result."""
-        project = project_named(options["slug"])
+        project = find_project(options["slug"])
         chosen = {field: options[f"{field}_column"] for field in ("text", "id", "gold")}
         chosen["answer"] = options["answer"]
-        path = store_upload(file_pieces(options["file"]))
+        with check_file(options["file"]).open("rb") as file:
+            path = store_upload(iter(partial(file.read, PIECE), b""))
         batch = receive_upload(
             project=project, actor=None, path=path, file_name=options["file"].name
         )

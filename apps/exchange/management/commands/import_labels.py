@@ -2,13 +2,15 @@
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.exchange.management.files import check_file, print_faults
-from apps.exchange.selectors import faults_of, project_named
+from apps.exchange.selectors import notes_of
 from apps.exchange.services import import_label_file
+from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput
 
 
@@ -24,10 +26,11 @@ class Command(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Import and print the result."""
-        project, path = project_named(options["slug"]), check_file(options["file"])
+        project, path = find_project(options["slug"]), check_file(options["file"])
         result = import_label_file(project=project, path=path, file_name=path.name)
         tally = result.tally
-        errors, conflicts = faults_of([note.to_json() for note in tally.notes])
+        notes = list(map(asdict, tally.notes))
+        errors, conflicts = (notes_of(notes, kind) for kind in ("error", "conflict"))
         if tally.failed and not (tally.created or tally.unchanged or tally.conflicts):
             first = errors[0]
             where = f"Row {first['row']}, {first['field'] or 'row'}"
@@ -43,11 +46,9 @@ class Command(LabelhubCommand):
             )
         )
         print_faults(self.say, errors + conflicts)
+        counts = ("created", "unchanged", "conflicts", "failed")
         return {
-            "created": tally.created,
-            "unchanged": tally.unchanged,
-            "conflicts": tally.conflicts,
-            "failed": tally.failed,
+            **{name: getattr(tally, name) for name in counts},
             "items_created": result.items_created,
             "gold_created": result.gold_created,
             "errors": errors,
