@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from apps.authors.models import Site
+from apps.authors.services.sites import PLAIN
 from apps.authors.translations import LANGUAGES
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import list_models
@@ -180,15 +181,7 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
 
     class Meta:
         model = Site
-        fields = [
-            "name", "enabled", "identity", "consent_by", "privacy_url", "region", "country_header",
-            "every_messages", "min_seconds", "per_conversation", "per_day", "most_questions",
-            "least_relevant", "model", "calls_per_day", "replies_anonymous", "replies_verified",
-            "replies_network", "chat_model", "chat_title", "chat_greeting",
-            "chat_instructions", "reward_cents", "currency", "reward_daily_cents",
-            "reward_total_cents", "reward_hold_days", "keep_text", "retention_days",
-            "answers_decide",
-        ]  # fmt: skip
+        fields = [*PLAIN, "allowed_origins", "model", "chat_model", "daily_budget_nanousd"]
         labels = {
             "enabled": _("The widget is switched on"),
             "identity": _("Who is asked"),
@@ -272,8 +265,6 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         site: Site = self.instance
-        own = ("allowed_origins", "sampling", "reask_share", "daily_budget_nanousd")
-        self.initial.update({name: getattr(site, name) for name in own})
         self.initial.update({"language": site.language, "more_languages": site.languages[1:]})
         for name in ("model", "chat_model"):
             self.fields[name] = _ModelField(
