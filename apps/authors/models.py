@@ -21,7 +21,6 @@ from apps.authors.querysets import (
     MessageQuerySet,
     QuestionQuerySet,
     RewardQuerySet,
-    SiteQuerySet,
 )
 from apps.labels.models import Annotator
 from apps.llm.models import ModelSpec
@@ -156,8 +155,6 @@ class Site(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects = SiteQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "pk"]

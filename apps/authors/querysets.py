@@ -3,11 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import AnonymousUser
 from django.db import models
-
-from apps.accounts.models import User
-from apps.projects.models import Project
 
 if TYPE_CHECKING:
     from apps.authors.models import (  # noqa: F401 - named in quotes below
@@ -17,7 +13,6 @@ if TYPE_CHECKING:
         Message,
         Question,
         Reward,
-        Site,
     )
 
 #: Still to be answered.
@@ -37,14 +32,6 @@ def is_due(now: datetime) -> models.Q:
         author__ruling__isnull=True, author__proven=True
     )
     return models.Q(due_at__lte=now) & proven
-
-
-class SiteQuerySet(models.QuerySet["Site"]):
-    """Sites."""
-
-    def visible_to(self, user: User | AnonymousUser) -> "SiteQuerySet":
-        """Sites of the projects that ``user`` belongs to."""
-        return self.filter(project__in=Project.objects.visible_to(user))
 
 
 class FeatureQuerySet(models.QuerySet["Feature"]):

@@ -165,11 +165,6 @@ class Session:
         await self.registry.join(self)
 
     @property
-    def verified(self) -> bool:
-        """Whether the host has said who they are."""
-        return bool(self.subject)
-
-    @property
     def busy(self) -> int:
         """Number of running background tasks."""
         return len(self._tasks)

@@ -286,13 +286,6 @@ def forget_carried(now: datetime) -> None:
     CarriedLimits.objects.filter(until__lte=now).delete()
 
 
-def limits_of(site: Site, subject: str, now: datetime) -> CarriedLimits | None:
-    """What is kept of a person whose data was deleted, by the host's id for them."""
-    hashes = _person_hashes(Author(site=site, subject=subject), now)
-    rows = CarriedLimits.objects.filter(site=site, who__in=hashes, until__gt=now)
-    return rows.order_by("-pk").first()
-
-
 def _carried_limits(author: Author, now: datetime) -> CarriedLimits | None:
     # Hardly anybody has any: no query for the others.
     if author.carried_id is None:
