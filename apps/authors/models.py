@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.authors.querysets import (
     AnswerQuerySet,
-    AuthorQuerySet,
     FeatureQuerySet,
     MessageQuerySet,
     QuestionQuerySet,
@@ -343,8 +342,6 @@ class Author(models.Model):
     judge_due = models.BooleanField(default=False, help_text="Has answered since last judged.")
     seen_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects = AuthorQuerySet.as_manager()
 
     class Meta:
         ordering = ["-seen_at", "-pk"]

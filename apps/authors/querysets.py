@@ -42,14 +42,6 @@ class FeatureQuerySet(models.QuerySet["Feature"]):
         return self.filter(active=True).order_by("position", "pk")
 
 
-class AuthorQuerySet(models.QuerySet["Author"]):
-    """Authors."""
-
-    def with_token(self, digest: str, now: datetime) -> "AuthorQuerySet":
-        """Who holds the token of that digest, unless it has expired."""
-        return self.filter(token_digest=digest, token_until__gt=now)
-
-
 class MessageQuerySet(models.QuerySet["Message"]):
     """Messages."""
 

@@ -1,14 +1,12 @@
 """Limits of a day for one person, network and site, kept over several servers; costs and budget."""
 
 import asyncio
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from apps.authors.errors import Erased
@@ -23,7 +21,7 @@ from apps.authors.models import (
     Site,
     SiteUse,
 )
-from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
+from apps.authors.selectors.sites import current_consent, known_site
 from apps.authors.services import limits
 from apps.authors.services.authors import (
     Arrival,
@@ -56,7 +54,15 @@ from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion
 from labelhub.core.schema import parse_schema
 from tests.authors.live import token
-from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
+from tests.factories.authors import (
+    answered_by,
+    arrival_at,
+    asked,
+    author_of,
+    message_of,
+    site_with_features,
+)
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 HOME = network_hash("203.0.113.0/24")
@@ -121,15 +127,9 @@ def test_who_stays_unknown_has_the_limit_of_one_anonymous_person() -> None:
 
 def test_an_erasure_gives_an_anonymous_person_no_new_replies() -> None:
     site = site_with_features(replies_anonymous=3)
-    arrival = Arrival(
-        network="203.0.113.0/24",
-        consent_version=current_consent(site).version,
-        consent_hash=consent_hash(consent_words(current_consent(site), "en", "en")),
-    )
-    known = known_site(site.public_key)
     done = []
     for _ in range(3):
-        author = admit_author(known, arrival).author
+        author = arrive(site, "203.0.113.0/24")
         done.append(times(site, person_of(author)))
         erase_author(author)
     assert done == [3, 0, 0]
@@ -184,20 +184,7 @@ def test_the_next_day_begins_anew_and_the_day_before_is_forgotten(
 def test_many_at_once_do_not_get_more_than_there_is() -> None:
     site = site_with_features(replies_anonymous=5, replies_network=100)
     person = person_of(anonymous(site, HOME))
-    granted: list[int] = []
-
-    def take() -> None:
-        try:
-            granted.append(times(site, person, most=4))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(granted) == 5
+    assert sum(at_once(lambda _: times(site, person, most=4))) == 5
     assert max(DailyUse.objects.values_list("count", flat=True)) == 5
 
 
@@ -308,13 +295,7 @@ def test_hashes_of_one_person_differ_from_quarter_to_quarter_and_site_to_site() 
 
 
 def arrive(site: Site, network: str) -> Author:
-    known = known_site(site.public_key)
-    text = known.consent
-    words = consent_words(text, "en", "en")
-    arrival = Arrival(
-        consent_version=text.version, consent_hash=consent_hash(words), network=network
-    )
-    return admit_author(known, arrival).author
+    return admit_author(known_site(site.public_key), arrival_at(site, network=network)).author
 
 
 def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_erased() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import IntegrityError, connection
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.authors.models import (
@@ -18,15 +19,13 @@ from apps.authors.models import (
     Question,
     Site,
 )
-from apps.authors.querysets import AuthorQuerySet
-from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.authors import author_of_subject
 from apps.authors.services.privacy import author_data, erase_author, forget_old
 from apps.debates.services import run_slice
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
-from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
+from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
 from tests.factories.debates import started_run
 from tests.factories.labels import draft, person
 
@@ -40,11 +39,7 @@ TEXT = f"I am looking for a {MARK} lamp that is warm and not too expensive."
 def answered(site: Site, subject: str = "customer-1") -> Author:
     """Somebody who has written and answered."""
     author = author_of(site, subject)
-    asked(author, TEXT, features=["urgency"])
-    question = shown_to(author)
-    sent = SubmittedAnswer(ref="a-1", option="a")
-    consent = author.consents.get()
-    record_answer(author, question.uid, sent, consent=consent, received=timezone.now())
+    answered_by(author, TEXT)
     return author
 
 
@@ -201,13 +196,13 @@ def test_stages_hold_nothing_of_what_was_redacted(field: str) -> None:
 def test_an_author_created_and_erased_by_others_meanwhile_is_created_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    site, create = site_with_features(), AuthorQuerySet.create
+    site, create = site_with_features(), QuerySet.create
     losses = [IntegrityError("Another request created the author, who is erased again.")]
 
-    def lose_once(authors: AuthorQuerySet, **fields: Any) -> Author:
+    def lose_once(authors: QuerySet[Author], **fields: Any) -> Author:
         if losses:
             raise losses.pop()
         return create(authors, **fields)
 
-    monkeypatch.setattr(AuthorQuerySet, "create", lose_once)
+    monkeypatch.setattr(QuerySet, "create", lose_once)
     assert author_of_subject(site, "customer-1") == Author.objects.get(subject="customer-1")

@@ -68,11 +68,6 @@ def sensible(call: Call) -> str:
     return "\n".join([f"Question: {ready['question']}", "Options:", *lines])
 
 
-@pytest.fixture
-def author() -> Author:
-    return author_of(site_with_features())
-
-
 def test_where_nothing_is_kept_nothing_the_models_found_is_kept_either() -> None:
     site = site_with_features(keep_text=Site.KeepText.NOTHING, least_relevant=3)
     message = message_of(author_of(site), "What is the capital city of France, and how old is it?")

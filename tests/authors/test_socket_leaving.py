@@ -10,7 +10,7 @@ import pytest
 from apps.authors.consumers import chat, session
 from apps.authors.models import Message, Question, Site
 from apps.authors.services import questions
-from tests.authors.live import Page, hello_for, question_on, write
+from tests.authors.live import Page, end_of_reply, hello_for, question_on, write
 from tests.factories.authors import TEXT, site_with_features
 from tests.fakes.client import wait_for
 
@@ -21,11 +21,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "GRACE", 0.6)
-
-
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
 
 
 class Model:
@@ -213,10 +208,3 @@ def test_a_new_hello_does_not_begin_the_limit_of_a_person_anew(
             write(page)
             result.append(end_of_reply(page))
     assert [item.get("code") for item in result] == [None, "limit"]
-
-
-def end_of_reply(page: Page) -> dict[str, Any]:
-    """How the next reply ends: its last frame."""
-    ended = page.until(lambda item: item["t"] == "reply" and "delta" not in item["d"], 10)
-    found: dict[str, Any] = ended["d"]
-    return found

@@ -37,12 +37,7 @@ from apps.authors.selectors.sites import KnownSite, cached_site, check_open, kno
 from apps.authors.services.authors import check_ident, close_unattended, has_returned
 from apps.authors.services.chat import ChatHistory
 from apps.authors.services.questions import next_question
-from apps.authors.services.site_config import (
-    authors_with_offers,
-    delivered_offers,
-    next_offer,
-    withdrawn_offers,
-)
+from apps.authors.services.site_config import next_offer, offers
 from apps.common.prepared import prepared
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.identity import IdentExpired
@@ -244,7 +239,7 @@ class Session:
 
         def withdrawn(author: Author) -> tuple[UUID | None, set[UUID]]:
             question = _retracted.first(author.pk, last) if last else None
-            return question.uid if question else None, delivered_offers(author)
+            return question.uid if question else None, offers().delivered(author)
 
         self.pushed, self.offers = await self.act(withdrawn)
         await self.registry.retract([self])
@@ -445,9 +440,9 @@ class ConnectionRegistry:
         """Remove withdrawn questions and offers from these pages."""
         showing = [session for session in sessions if session.pushed or session.offers]
         questions = {session.pushed for session in showing if session.pushed}
-        offers = set[UUID]().union(*(session.offers for session in showing))
+        offered = set[UUID]().union(*(session.offers for session in showing))
         gone = await in_database(withdrawn_questions, questions) if questions else set()
-        ended = await in_database(withdrawn_offers, offers) if offers else set()
+        ended = await in_database(offers().withdrawn, offered) if offered else set()
         for session in showing:
             if session.pushed in gone:
                 await session.retract(TAKEN_BACK)
@@ -465,8 +460,12 @@ class ConnectionRegistry:
                 await self._close_erased()
                 await self.retract(chain.from_iterable(self._sessions.values()))
                 here = list(self._sessions)
-                await self._wake(await in_database(authors_to_wake, here))
-                await self._offer(await in_database(authors_with_offers, here))
+                for author_id in await in_database(authors_to_wake, here):
+                    for session in self.of(author_id)[-1:]:
+                        await session.push_question()
+                for author_id in await in_database(offers().waiting, here):
+                    for session in self.of(author_id)[-1:]:
+                        await session.push_offer()
             except Exception:  # one bad round must not end the keeping
                 logger.exception("Looking after the widget's sockets failed; it is tried again.")
 
@@ -481,18 +480,6 @@ class ConnectionRegistry:
         for author_id in await in_database(erased_among, owners):
             if author_id not in self.erasing:
                 await self.dismiss(author_id, Erased("Your data was deleted."))
-
-    async def _wake(self, author_ids: Iterable[int]) -> None:
-        for author_id in author_ids:
-            sessions = self.of(author_id)
-            if sessions:
-                await sessions[-1].push_question()
-
-    async def _offer(self, author_ids: Iterable[int]) -> None:
-        for author_id in author_ids:
-            sessions = self.of(author_id)
-            if sessions:
-                await sessions[-1].push_offer()
 
 
 _registries: WeakKeyDictionary[asyncio.AbstractEventLoop, ConnectionRegistry] = WeakKeyDictionary()

@@ -27,19 +27,11 @@ from labelhub.core.errors import NotFound
 
 #: What the list of authors may be narrowed to.
 GROUPS = {
-    "counting": _("Whose answers count"),
-    "excluded": _("Excluded"),
-    "ruled": _("Decided by a manager"),
-    "verified": _("Signed in by the host"),
-    "left": _("Opted out"),
-}
-_EXCLUDED = ~counting_authors()
-_FILTERS = {
-    "counting": ~_EXCLUDED,
-    "excluded": _EXCLUDED,
-    "ruled": Q(ruling__isnull=False),
-    "verified": ~Q(subject=""),
-    "left": Q(opted_out_at__isnull=False),
+    "counting": (_("Whose answers count"), counting_authors()),
+    "excluded": (_("Excluded"), ~counting_authors()),
+    "ruled": (_("Decided by a manager"), Q(ruling__isnull=False)),
+    "verified": (_("Signed in by the host"), ~Q(subject="")),
+    "left": (_("Opted out"), Q(opted_out_at__isnull=False)),
 }
 _PSEUDONYM = re.compile(r"(?:author-)?([0-9a-f]{8})[0-9a-f]{0,2}", re.IGNORECASE)
 
@@ -91,7 +83,7 @@ class AuthorFilter(SearchFilter):
         max_length=200,
     )
     group = ChoiceFilter(
-        choices=list(GROUPS.items()),
+        choices=[(group, words) for group, (words, _which) in GROUPS.items()],
         method="narrow_to",
         label=_("Show"),
         empty_label=_("Everybody"),
@@ -106,7 +98,7 @@ class AuthorFilter(SearchFilter):
 
     def narrow_to(self, authors: QuerySet[Author], _name: str, group: str) -> QuerySet[Author]:
         """Authors of one group."""
-        return authors.filter(_FILTERS[group])
+        return authors.filter(GROUPS[group][1])
 
 
 def author_rows(authors: Sequence[Author]) -> list[AuthorRow]:
@@ -235,28 +227,6 @@ def find_site_for(user: User | AnonymousUser, public_key: str, right: Right) -> 
     except NotFound:
         raise UnknownSite("No site has this key; copy it from the site's page again.") from None
     return site
-
-
-def messages_of(site: Site) -> QuerySet[Message]:
-    """What was heard on the site, newest first."""
-    heard = Message.objects.filter(site=site)
-    return heard.select_related("author", "conversation").order_by("-received_at", "-pk")
-
-
-def answers_of(site: Site) -> QuerySet[Answer]:
-    """What was answered on the site, newest first."""
-    given = Answer.objects.filter(question__site=site)
-    return given.select_related("author", "question__feature").order_by("-pk")
-
-
-def rewards_of(site: Site) -> QuerySet[Reward]:
-    """What answers earned, oldest first."""
-    return Reward.objects.filter(site=site).select_related("author").order_by("pk")
-
-
-def payouts_of(site: Site) -> QuerySet[Payout]:
-    """The site's payouts, newest first."""
-    return Payout.objects.filter(site=site).order_by("-pk")
 
 
 def find_author(site: Site, subject: str) -> Author:

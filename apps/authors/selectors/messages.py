@@ -13,7 +13,7 @@ from django_stubs_ext import StrOrPromise
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import money_words
-from apps.authors.stages import StageRow, reason_words, stage_name, stage_rows
+from apps.authors.stages import StageRow, reason_words, stage_name, stage_row
 from apps.authors.translations import RIGHT_TO_LEFT, WHY, translated
 
 #: Authors looked for by one query.
@@ -144,6 +144,5 @@ def _row(message: Message) -> FeedRow:
     if not words:
         reason = reason_words(message.reason)
         words = stage_name(message.dropped_at) + (f": {reason}" if reason else "")
-    return FeedRow(
-        message, status, words, stage_rows(message.stages), list(message.questions.all())
-    )
+    stages = [stage_row(stage) for stage in message.stages]
+    return FeedRow(message, status, words, stages, list(message.questions.all()))

@@ -137,11 +137,6 @@ def reserve(site: Site, kind: str, person: Person) -> None:
         raise
 
 
-def forget_uses(now: datetime) -> None:
-    """Delete what was counted before yesterday."""
-    DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
-
-
 def _count_use(site: Site, day: date, holder: str, most: int, name: str) -> None:
     who = _holder_hash(site, day, holder)
     row = DailyUse.objects.filter(site=site, day=day, who=who)
@@ -279,11 +274,6 @@ def erased_today(author: Author, now: datetime) -> int:
     return CarriedLimits.objects.filter(
         site=author.site_id, who__in=_person_hashes(someone, now)
     ).count()
-
-
-def forget_carried(now: datetime) -> None:
-    """Delete what was kept long enough."""
-    CarriedLimits.objects.filter(until__lte=now).delete()
 
 
 def _carried_limits(author: Author, now: datetime) -> CarriedLimits | None:

@@ -14,7 +14,7 @@ from apps.authors.models import Author, ConsentText, Feature, Reward, Site, Site
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.limits import rule_of
 from apps.authors.services.locking import lock_site, retry_on_deadlock
-from apps.authors.services.site_config import site_makes_offers
+from apps.authors.services.site_config import offers
 from apps.authors.translations import CONSENT_TEXTS, LANGUAGES
 from apps.common.sealing import digest, seal
 from apps.common.validation import check_model
@@ -130,7 +130,7 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
         raise InvalidInput.at("consent", f"The text in '{long}' is longer than 600 characters.")
     lock_site(site)
     newest = site.consent_texts.first()
-    recommends = site_makes_offers(site.pk)
+    recommends = offers().made_at(site.pk)
     if newest is not None and (newest.texts, newest.recommends) == (texts, recommends):
         return newest
     version = newest.version + 1 if newest else 1

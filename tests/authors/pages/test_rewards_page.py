@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Payout, Reward, Site
 from apps.authors.selectors.authors import rewards_owed
-from apps.authors.services.answers import SubmittedAnswer, record_answer
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import asked, author_of, shown_to, site_with_features
+from tests.factories.authors import answered_by, author_of, site_with_features
 
 pytestmark = pytest.mark.django_db
 
@@ -25,11 +24,9 @@ def site() -> Site:
 def earn(author: Author, *, days_ago: int = 8) -> Reward:
     """One answer, so many days ago."""
     number = Reward.objects.count()
-    asked(author, f"I am looking for tent number {number}.", features=["urgency"])
-    sent, now = SubmittedAnswer(ref=f"a-{number}", option="a"), timezone.now()
-    record_answer(author, shown_to(author).uid, sent, consent=None, received=now)
+    answered_by(author, f"I am looking for tent number {number}.")
     reward = Reward.objects.latest("pk")
-    Reward.objects.filter(pk=reward.pk).update(due_at=now + timedelta(days=7 - days_ago))
+    Reward.objects.filter(pk=reward.pk).update(due_at=timezone.now() + timedelta(days=7 - days_ago))
     Author.objects.update(proven=True)
     return reward
 
