@@ -121,7 +121,6 @@ class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic 
     """A model, offered as on the other pages."""
 
     def label_from_instance(self, obj: ModelSpec) -> str:
-        """Its name and provider."""
         return obj.full_title
 
 
@@ -281,7 +280,6 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             yield key, title, words, [self[name] for name in names]
 
     def changes(self) -> dict[str, Any]:
-        """The arguments for :func:`update_site`."""
         apart = ("language", "more_languages")
         kept = {name: value for name, value in self.cleaned_data.items() if name not in apart}
         return kept | {"languages": self.languages()}
@@ -302,7 +300,6 @@ class ConsentForm(forms.Form):
             )
 
     def texts(self) -> dict[str, str]:
-        """Language → text."""
         return {name.removeprefix("text_"): text for name, text in self.cleaned_data.items()}
 
 

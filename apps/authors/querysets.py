@@ -35,40 +35,30 @@ def is_due(now: datetime) -> models.Q:
 
 
 class FeatureQuerySet(models.QuerySet["Feature"]):
-    """Features."""
-
     def asked(self) -> "FeatureQuerySet":
         """Those that the site asks about at present, in its order."""
         return self.filter(active=True).order_by("position", "pk")
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
-    """Messages."""
-
     def by_authors(self) -> "MessageQuerySet":
         """What authors wrote, without the assistant's part."""
         return self.filter(role="author")
 
 
 class QuestionQuerySet(models.QuerySet["Question"]):
-    """Questions."""
-
     def open(self, now: datetime) -> "QuestionQuerySet":
         """Those that may still be answered, in the order in which they are asked."""
         return self.filter(status__in=OPEN, expires_at__gt=now).order_by("message_id", "number")
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
-    """Answers."""
-
     def standing(self) -> "AnswerQuerySet":
         """Those that were not taken back."""
         return self.filter(undone_at__isnull=True)
 
 
 class RewardQuerySet(models.QuerySet["Reward"]):
-    """Rewards."""
-
     def standing(self) -> "RewardQuerySet":
         """Those that were not voided."""
         return self.filter(void_at__isnull=True)

@@ -14,7 +14,6 @@ from apps.authors.models import (
     Author,
     CarriedLimits,
     DailyUse,
-    Erasure,
     Message,
     Question,
     Reward,
@@ -29,7 +28,6 @@ from apps.authors.services.authors import (
     author_of_subject,
     consent_of,
     network_hash,
-    post_message,
 )
 from apps.authors.services.limits import (
     ASK,
@@ -45,7 +43,6 @@ from apps.authors.services.limits import (
     unknown_person,
 )
 from apps.authors.services.message_lease import claim_message
-from apps.authors.services.messages import Incoming
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.questions import _reply
 from apps.authors.services.trust import judge_author, set_ruling
@@ -307,26 +304,6 @@ def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_era
     counts = [limits.surveys_before(newcomer, timezone.now()) for newcomer in newcomers]
     assert counts == [1, 0]
     assert all(newcomer.counts for newcomer in newcomers)
-
-
-def post(site: Site, **fields: Any) -> None:
-    incoming = Incoming(ref="m", conversation="c", role="author", text="Anything at all, really.")
-    post_message(site, "customer", incoming, version=None, **fields)
-
-
-def test_a_server_s_message_of_an_erased_author_needs_a_consent_given_since() -> None:
-    site = site_with_features(consent_by="host")
-    post(site)
-    erase_author(Author.objects.get())
-    before = timezone.now() - timedelta(minutes=1)
-    to_come = timezone.now() + timedelta(days=365)
-    for fields in ({}, {"consented_at": before}, {"consented_at": to_come}):
-        with pytest.raises(Erased, match="consented_at"):
-            post(site, **fields)
-        assert not Author.objects.exists()
-    post(site, consented_at=timezone.now())
-    assert Author.objects.get().subject == "customer"
-    assert Erasure.objects.count() == 1
 
 
 @pytest.fixture

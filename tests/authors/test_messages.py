@@ -7,7 +7,6 @@ from apps.authors.services.messages import Incoming, context_of, store_message
 from apps.authors.services.privacy import original_text
 from tests.cases import all_cases
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
-from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -81,12 +80,3 @@ def test_a_second_message_costs_few_queries(
     sent = Incoming(ref="m-2", conversation="talk", role="author", text="A tent for two, please.")
     with django_assert_num_queries(7):  # type: ignore[operator]
         store_message(author.site, author, sent)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_same_message_over_two_connections_at_once_is_one() -> None:
-    author = author_of(site_with_features())
-    sent = Incoming(ref="m-1", conversation="talk", role="author", text=TEXT)
-    fresh = at_once(lambda _: store_message(author.site, author, sent).fresh)
-    assert sorted(fresh) == [False, False, False, True]
-    assert Message.objects.count() == 1

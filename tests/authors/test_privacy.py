@@ -124,21 +124,15 @@ def past_retention(author: Author) -> None:
 
 def test_after_their_time_messages_are_forgotten_and_labels_stay() -> None:
     author = answered(site_with_features(keep_text=Site.KeepText.SEALED))
-    message_of(author, "Another text that nobody was asked about, of which nothing stays.")
+    text = "Another text that nobody was asked about, of which nothing stays."
+    message_of(author, text, conversation="another")
     past_retention(author)
     assert forget_old(timezone.now()) == 2
     assert forget_old(timezone.now()) == 0
     (message,) = Message.objects.all()
     assert (message.text, message.sealed, message.fingerprint) == ("", None, "")
     assert Question.objects.count() == Label.objects.count() == 1
-
-
-def test_conversations_without_messages_go_too() -> None:
-    author = author_of(site_with_features())
-    message_of(author, "hello there")
-    past_retention(author)
-    forget_old(timezone.now())
-    assert not Conversation.objects.exists()
+    assert Conversation.objects.get() == message.conversation
 
 
 def test_of_what_was_asked_about_only_how_each_stage_ended_stays() -> None:

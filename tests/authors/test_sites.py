@@ -92,11 +92,6 @@ def test_a_changed_text_is_a_new_version_and_an_equal_one_none(site: Site) -> No
     assert second.version == 2
 
 
-def test_the_default_language_needs_a_text(site: Site) -> None:
-    with pytest.raises(InvalidInput, match="'en' is missing"):
-        set_consent_text(site=site, texts={"de": "Dürfen wir?"}, actor=None)
-
-
 def test_a_server_key_is_kept_as_a_hash(site: Site) -> None:
     key, plain = add_key(site=site, purpose=SiteKey.Purpose.SERVER, actor=None)
     stored = SiteKey.objects.get(pk=key.pk)

@@ -40,7 +40,7 @@ def test_somebody_who_answers_as_people_do_is_believed(author: Author) -> None:
 
 
 @pytest.mark.thorough
-def test_several_signals_together_exclude_all_answers_and_say_why(author: Author) -> None:
+def test_several_signals_exclude_all_answers_and_a_ruling_brings_them_back(author: Author) -> None:
     suspicious(author)
     judge_author(author.pk)
     author.refresh_from_db()
@@ -50,13 +50,6 @@ def test_several_signals_together_exclude_all_answers_and_say_why(author: Author
     assert Gold.objects.current().count() == 0
     reasons = set(Answer.objects.values_list("excluded_for", flat=True))
     assert reasons == {author.trust["summary"][:300]}
-
-
-@pytest.mark.thorough
-def test_an_excluded_author_comes_back_whole(author: Author) -> None:
-    suspicious(author)
-    judge_author(author.pk)
-    author.refresh_from_db()
     set_ruling(author, trusted=True, reason="Known in person.")
     assert Label.objects.current().count() == 24
     assert not Answer.objects.filter(excluded_at__isnull=False).exists()

@@ -136,7 +136,6 @@ class AnswerSerializer(serializers.ModelSerializer[Answer]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_options(self, answer: Answer) -> list[str]:
-        """The texts of the options."""
         return [str(option["label"]) for option in answer.question.options]
 
 
@@ -210,7 +209,6 @@ class PayoutDetailSerializer(PayoutSerializer):
 
     @extend_schema_field(PayoutLineSerializer(many=True))
     def get_rewards(self, payout: Payout) -> Any:
-        """The amounts per author and currency."""
         return PayoutLineSerializer(payout_lines(payout), many=True).data
 
 

@@ -112,24 +112,19 @@ class SiteSerializer(serializers.ModelSerializer[Site]):
         read_only_fields = fields
 
     def get_model(self, site: Site) -> str | None:
-        """The model that words the questions."""
         return model_name(site.model)
 
     def get_chat_model(self, site: Site) -> str | None:
-        """The model that answers in chat mode."""
         return model_name(site.chat_model)
 
     def get_daily_budget_usd(self, site: Site) -> float | None:
-        """The most that models may cost per day."""
         return None if site.daily_budget_nanousd is None else site.daily_budget_nanousd / 1e9
 
     @extend_schema_field(ConsentSerializer)
     def get_consent(self, site: Site) -> dict[str, Any]:
-        """The present consent text."""
         return dict(ConsentSerializer(current_consent(site)).data)
 
     def get_snippet(self, site: Site) -> str:
-        """The script tag with this server's address."""
         script: str = self.context["request"].build_absolute_uri(reverse("widget_script"))
         return snippet(site, script)
 
