@@ -63,6 +63,10 @@ class RewardQuerySet(models.QuerySet["Reward"]):
         """Those that were not voided."""
         return self.filter(void_at__isnull=True)
 
+    def cents(self) -> int:
+        """Their sum."""
+        return self.aggregate(sum=models.Sum("cents"))["sum"] or 0
+
     def due(self, now: datetime) -> "RewardQuerySet":
         """Those that have been held long enough and were in no payout yet, of authors of whom
         enough is known: by the signals, or because a manager trusts them."""

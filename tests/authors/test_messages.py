@@ -4,7 +4,7 @@ import pytest
 
 from apps.authors.models import Author, Message, Site
 from apps.authors.services.messages import Incoming, context_of, store_message
-from apps.authors.services.privacy import original_text
+from apps.authors.services.privacy import open_text
 from tests.cases import all_cases
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 
@@ -40,7 +40,7 @@ def test_raw_text_is_kept_encrypted_where_the_site_wants_it() -> None:
     message = message_of(author, PRIVATE)
     stored = Message.objects.get(pk=message.pk)
     assert b"jane" not in bytes(stored.sealed or b"")
-    assert original_text(stored) == PRIVATE
+    assert open_text(stored.text, stored.sealed) == PRIVATE
 
 
 def test_a_site_may_keep_nothing_of_what_was_not_asked_about() -> None:

@@ -85,13 +85,6 @@ def test_one_question_is_sent_at_a_time(author: Author) -> None:
     assert second.pushed_at is None
 
 
-@pytest.mark.parametrize("nonsense", ["", "I cannot help with that.", "}{" * 50, "Urgency " * 500])
-def test_a_model_that_talks_nonsense_asks_nothing_of_its_own(author: Author, nonsense: str) -> None:
-    task = taken_up(author)
-    for question in ask(task, models(lambda _: nonsense)):
-        assert question.source == Question.Source.TEMPLATE
-
-
 def test_what_the_models_cost_is_written_down() -> None:
     site = site_with_features(model=ModelSpecFactory.create())
     task = taken_up(author_of(site))

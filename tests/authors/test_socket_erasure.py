@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from apps.authors.consumers import chat
 from apps.authors.models import Answer, Author, Consent, Conversation, Message, Question, Site
-from apps.authors.services import questions
 from apps.authors.services.privacy import erase_author
 from tests.authors.live import Page, hello_for, question_on, token, write
 from tests.factories.authors import site_with_features
@@ -121,33 +120,6 @@ def test_what_the_host_says_counts_again_once_it_is_newer_than_the_erasure(
     moment = int(timezone.now().timestamp() * 1000) + 1
     with Page.open(address, site, ident=ident, consent={"at": moment}):
         assert Consent.objects.count() == 1
-
-
-def test_a_question_that_a_model_words_meanwhile_is_not_stored(
-    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun, go_on = threading.Event(), threading.Event()
-    ask = questions.ask_about
-
-    async def slow(task: Any, **how: Any) -> Any:
-        found = questions.store_questions
-
-        def held(*args: Any, **more: Any) -> Any:
-            begun.set()
-            assert go_on.wait(10)
-            return found(*args, **more)
-
-        monkeypatch.setattr(questions, "store_questions", held)
-        return await ask(task, **how)
-
-    monkeypatch.setattr(questions, "ask_about", slow)
-    with Page.open(address, site) as page:
-        write(page)
-        assert begun.wait(10)
-        page.outcome(page.say("erase"))
-        go_on.set()
-        assert page.closed_with() == 4410
-    assert nobody_is_kept()
 
 
 def test_a_reply_under_way_ends_with_the_erasure(

@@ -159,25 +159,6 @@ def test_an_answer_that_was_given_without_a_connection_still_counts(
     assert Question.objects.get(uid=question["qid"]).status == Question.Status.ANSWERED
 
 
-def test_a_message_while_a_question_is_open_is_taken_and_the_question_stays(
-    address: str, site: Site
-) -> None:
-    with Page.open(address, site) as page:
-        question = question_on(page)
-        sent = write(
-            page, "Now I am looking for a second, smaller laptop, and it must not cost too much."
-        )
-        assert page.outcome(sent)["t"] == "ack"
-        stored = Message.objects.order_by("-pk")[0]
-        assert stored.text
-        wait_for(
-            lambda: Message.objects.get(pk=stored.pk).reason == "open_question",
-            seconds=5,
-            what="the message not to be asked about",
-        )
-        assert Question.objects.filter(uid=question["qid"], status="shown").exists()
-
-
 def test_the_chat_says_when_it_was_all_for_today(address: str) -> None:
     site = site_with_features(replies_anonymous=1)
     with Page.open(address, site, mode="chat", lang="de") as page:

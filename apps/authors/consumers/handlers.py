@@ -56,7 +56,7 @@ async def on_message(session: Session, frame: Frame) -> None:
             language=session.language,
             country=country if _COUNTRY.fullmatch(country) else "",
         ),
-        session.busy < MOST_AT_ONCE,
+        len(session.tasks) < MOST_AT_ONCE,
     )
     await session.socket.ack(frame.id)
     if is_crisis(heard.message):
@@ -236,7 +236,9 @@ async def _after_answer(session: Session, uid: UUID) -> None:
     """Take the question off the author's other pages, and bring the next one."""
     if session.pushed == uid:  # nothing is left to take back, unless it is undone
         session.pushed = None
-    await session.retract_elsewhere(uid, "answered_elsewhere")
+    for other in session.registry.of(session.author_id):
+        if other is not session and other.pushed == uid:
+            await other.retract("answered_elsewhere")
     await session.push_question()
 
 

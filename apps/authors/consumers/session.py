@@ -97,19 +97,20 @@ class Session:
         #: Offers that may be on this page.
         self.offers: set[UUID] = set()
         self.talk = ChatHistory()
-        self._tasks: set[asyncio.Task[None]] = set()
+        #: Running background work.
+        self.tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run ``work`` in the background until it ends or :meth:`stop` is called."""
         task = asyncio.get_running_loop().create_task(log_failure(work))
         _running.add(task)
-        self._tasks.add(task)
+        self.tasks.add(task)
         task.add_done_callback(_running.discard)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self.tasks.discard)
 
     def stop(self) -> None:
         """Cancel all background work of this socket."""
-        for task in self._tasks:
+        for task in self.tasks:
             task.cancel()
 
     @property
@@ -135,7 +136,7 @@ class Session:
         """The socket is closed. Where its author does not come back, also not to another server,
         what was begun for them ends, and so does the question that was before their eyes."""
         self.registry.leave(self)
-        if self._tasks or self.pushed:
+        if self.tasks or self.pushed:
             away = asyncio.get_running_loop().create_task(self._end_unattended(timezone.now()))
             _leaving.add(away)
             away.add_done_callback(_leaving.discard)
@@ -158,11 +159,6 @@ class Session:
         self.offers.clear()
         self.agreed_to = None
         await self.registry.join(self)
-
-    @property
-    def busy(self) -> int:
-        """Number of running background tasks."""
-        return len(self._tasks)
 
     async def check(self) -> None:
         """Look whether what this author sends now may be taken: on every message and answer, not
@@ -269,21 +265,10 @@ class Session:
             self.offers.add(UUID(str(found["oid"])))
             await self.socket.send("offer", dict(found), re=str(found["re"]))
 
-    async def retract_elsewhere(self, uid: UUID, why: str) -> None:
-        """Tell the author's other pages that a question is settled."""
-        for other in self.registry.of(self.author_id):
-            if other is not self and other.pushed == uid:
-                await other.retract(why)
-
     async def retract(self, why: str) -> None:
         """Take the question off this page that was sent to it last."""
         uid, self.pushed = self.pushed, None
         await self.socket.send("retract", {"qid": str(uid), "why": why})
-
-    async def retract_offer(self, uid: UUID) -> None:
-        """Take an offer off this page."""
-        self.offers.discard(uid)
-        await self.socket.send("retract", {"oid": str(uid), "why": TAKEN_BACK})
 
     async def refuse(self, re: str, error: LabelhubError) -> None:
         """Say that something was not taken, and end the connection where nothing ever will be."""
@@ -447,7 +432,8 @@ class ConnectionRegistry:
             if session.pushed in gone:
                 await session.retract(TAKEN_BACK)
             for uid in session.offers & ended:
-                await session.retract_offer(uid)
+                session.offers.discard(uid)
+                await session.socket.send("retract", {"oid": str(uid), "why": TAKEN_BACK})
 
     async def _keep(self) -> None:
         """Until nobody is left: close silent sockets and those of authors who were erased

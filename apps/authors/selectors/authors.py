@@ -5,7 +5,6 @@ Lists are querysets with what a row shows already joined, so that a page takes o
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -36,44 +35,6 @@ GROUPS = {
 _PSEUDONYM = re.compile(r"(?:author-)?([0-9a-f]{8})[0-9a-f]{0,2}", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class AuthorRow:
-    """An author in a list, with counts of their messages and answers."""
-
-    author: Author
-    messages: int
-    answers: int
-    nofit: int
-    excluded: int
-
-
-@dataclass(frozen=True, slots=True)
-class Owed:
-    """Rewards of one currency and state: "held", "due", "paid" or "void"."""
-
-    state: str
-    currency: str
-    cents: int
-    rewards: int
-    authors: int
-
-
-@dataclass(frozen=True, slots=True)
-class PayoutLine:
-    """What one author is paid by a payout."""
-
-    subject: str
-    pseudonym: str
-    cents: int
-    currency: str
-    answers: int
-
-
-def authors_of(site: Site) -> QuerySet[Author]:
-    """A site's authors, last seen first."""
-    return Author.objects.filter(site=site).order_by("-seen_at", "-pk")
-
-
 class AuthorFilter(SearchFilter):
     """``?q=`` a pseudonym, or a part of the host's id; ``?group=`` one of :data:`GROUPS`."""
 
@@ -101,8 +62,8 @@ class AuthorFilter(SearchFilter):
         return authors.filter(GROUPS[group][1])
 
 
-def author_rows(authors: Sequence[Author]) -> list[AuthorRow]:
-    """The authors with what they wrote and answered, in two queries."""
+def author_rows(authors: Sequence[Author]) -> list[dict[str, Any]]:
+    """The authors with how much they wrote and answered, in two queries."""
     ids = [author.pk for author in authors]
     wrote = Message.objects.by_authors().filter(author__in=ids)
     messages = dict(wrote.values_list("author").annotate(n=Count("pk")).order_by())
@@ -117,8 +78,15 @@ def author_rows(authors: Sequence[Author]) -> list[AuthorRow]:
     rows = []
     for author in authors:
         did = answers.get(author.pk, {})
-        counts = (did.get("n", 0), did.get("nofit", 0), did.get("excluded", 0))
-        rows.append(AuthorRow(author, messages.get(author.pk, 0), *counts))
+        rows.append(
+            {
+                "author": author,
+                "messages": messages.get(author.pk, 0),
+                "answers": did.get("n", 0),
+                "nofit": did.get("nofit", 0),
+                "excluded": did.get("excluded", 0),
+            }
+        )
     return rows
 
 
@@ -135,13 +103,7 @@ def get_author(site: Site, uid: UUID) -> Author:
     return author
 
 
-def answers_by(author: Author, most: int = 50) -> QuerySet[Answer]:
-    """An author's last answers, with their questions."""
-    found = Answer.objects.filter(author=author).select_related("question__feature")
-    return found.order_by("-pk")[:most]
-
-
-def rewards_owed(site: Site, now: datetime) -> list[Owed]:
+def rewards_owed(site: Site, now: datetime) -> list[dict[str, Any]]:
     """What is held, due, paid and void, by currency."""
     unpaid = Q(payout__isnull=True, void_at__isnull=True)
     states = {
@@ -157,13 +119,13 @@ def rewards_owed(site: Site, now: datetime) -> list[Owed]:
         parts[f"{state}_authors"] = Count("author", filter=which, distinct=True)
     rows = Reward.objects.filter(site=site).values("currency").annotate(**parts)
     return [
-        Owed(
-            state=state,
-            currency=row["currency"],
-            cents=row[f"{state}_cents"] or 0,
-            rewards=row[f"{state}_n"],
-            authors=row[f"{state}_authors"],
-        )
+        {
+            "state": state,
+            "currency": row["currency"],
+            "cents": row[f"{state}_cents"] or 0,
+            "rewards": row[f"{state}_n"],
+            "authors": row[f"{state}_authors"],
+        }
         for row in rows.order_by("currency")
         for state in states
     ]
@@ -187,7 +149,7 @@ def get_payout(site: Site, payout_id: int) -> Payout:
     return payout
 
 
-def payout_lines(payout: Payout) -> list[PayoutLine]:
+def payout_lines(payout: Payout) -> list[dict[str, Any]]:
     """Whom the host pays how much: a line for each author and currency."""
     rows = (
         Reward.objects.filter(payout=payout)
@@ -196,13 +158,11 @@ def payout_lines(payout: Payout) -> list[PayoutLine]:
         .order_by("author__subject", "author__uid", "currency")
     )
     return [
-        PayoutLine(
-            subject=row["author__subject"],
-            pseudonym=Author(uid=row["author__uid"]).pseudonym,
-            cents=row["cents"],
-            currency=row["currency"],
-            answers=row["answers"],
-        )
+        row
+        | {
+            "subject": row["author__subject"],
+            "pseudonym": Author(uid=row["author__uid"]).pseudonym,
+        }
         for row in rows
     ]
 

@@ -8,13 +8,12 @@ every day) and are made with the server's key: rows cannot be joined, and tell n
 without the key and the id.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from apps.authors.models import (
@@ -27,7 +26,7 @@ from apps.authors.models import (
     Site,
     SiteUse,
 )
-from apps.authors.querysets import OPEN, RewardQuerySet
+from apps.authors.querysets import OPEN
 from apps.common.prepared import prepared
 from apps.common.sealing import keyed_hash
 from labelhub.core.errors import LabelhubError
@@ -91,7 +90,7 @@ class Person:
 
 def person_of(author: Author) -> Person:
     """The person whom ``author`` stands for."""
-    key = _subject_key(author.subject) if author.verified else _key(author)
+    key = f"subject {author.subject}" if author.verified else _key(author)
     return Person(key, author.network, author.verified)
 
 
@@ -106,7 +105,7 @@ def unknown_person(subject: str, network: str, socket: str) -> Person:
         socket: names the socket they sit at, which is the person where nothing else is known.
     """
     if subject:
-        return Person(_subject_key(subject), network, verified=True)
+        return Person(f"subject {subject}", network, verified=True)
     return Person(f"unknown {network or socket}", network, verified=False)
 
 
@@ -154,16 +153,8 @@ def _count_use(site: Site, day: date, holder: str, most: int, name: str) -> None
     )
 
 
-def _subject_key(subject: str) -> str:
-    return f"subject {subject}"
-
-
 def _key(author: Author) -> str:
     return f"author {author.pk}"
-
-
-def _kept_key(kept: CarriedLimits) -> str:
-    return f"kept {kept.pk}"
 
 
 def _holder_hash(site: Site, day: date, holder: str) -> str:
@@ -206,14 +197,14 @@ def keep_limits(author: Author) -> CarriedLimits | None:
     if author.verified:
         earned = Reward.objects.filter(author=author).standing()
         recent = earned.filter(credited_at__gt=now - DAY)
-        kept.day_cents = _cents(recent) + day_cents_before(author, now)
-        kept.total_cents = _cents(earned) + (before.total_cents if before else 0)
+        kept.day_cents = recent.cents() + day_cents_before(author, now)
+        kept.total_cents = earned.cents() + (before.total_cents if before else 0)
         kept.ruling, kept.trusted = author.ruling, author.trusted
     if before is not None:
         before.delete()
     kept.save()
     if not author.verified:
-        _move_uses(author, _key(author), _kept_key(kept))
+        _move_uses(author, _key(author), f"kept {kept.pk}")
     return kept
 
 
@@ -232,7 +223,7 @@ def inherit_limits(author: Author) -> CarriedLimits | None:
     author.trust = {} if found.trusted else {"summary": WHY}
     author.save(update_fields=["carried", "ruling", "ruling_reason", "trusted", "trust"])
     if not author.verified:
-        _move_uses(author, _kept_key(found), _key(author))
+        _move_uses(author, f"kept {found.pk}", _key(author))
     return found
 
 
@@ -297,10 +288,6 @@ def _person_hashes(author: Author, now: datetime) -> list[str]:
     return []
 
 
-def _cents(rewards: RewardQuerySet) -> int:
-    return rewards.aggregate(cents=Sum("cents"))["cents"] or 0
-
-
 #: What is older does not count any more; it is also the longest back-off.
 REMEMBERED = timedelta(days=7)
 #: Of questions and messages, the last ones that are looked at.
@@ -334,11 +321,6 @@ def rule_of(site: Site) -> ThrottleRule:
 def asked_before(author_id: int) -> list[AskedQuestion]:
     """The last questions to an author, the newest first."""
     return [AskedQuestion(*row) for row in _asked(author_id)]
-
-
-def times_asked(asked: Sequence[AskedQuestion]) -> dict[str, int]:
-    """How often an author was asked about each feature, by its key."""
-    return Counter(question.feature for question in asked)
 
 
 def history_of(

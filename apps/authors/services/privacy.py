@@ -164,12 +164,8 @@ def _forget_authors(site: Site, until: datetime, most: int) -> None:
                 gone.filter(pk=pk).delete()
 
 
-def original_text(message: Message) -> str:
-    """The message as its author wrote it, where that is kept and can be opened."""
-    return _open_text(message.text, message.sealed)
-
-
-def _open_text(text: str, sealed: bytes | memoryview | None) -> str:
+def open_text(text: str, sealed: bytes | memoryview | None) -> str:
+    """A message as its author wrote it, where that is kept and can be opened."""
     if sealed is None:
         return text
     try:
@@ -206,7 +202,7 @@ def _consent(consent: Consent) -> dict[str, Any]:
 def _message(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "role": row["role"],
-        "text": _open_text(row["text"], row["sealed"]),
+        "text": open_text(row["text"], row["sealed"]),
         "at": _iso(row["received_at"]),
         "not_asked_because": row["reason"] or None,
         "language": row["language"] or None,

@@ -42,8 +42,7 @@ def test_an_answer_becomes_a_label_and_earns_its_reward(
     assert answer.value == question.options[0]["label"]
     assert (answer.position, answer.visible_ms, answer.timing) == (0, 8000, "ok")
     assert answer.consent is not None
-    label = Label.objects.get()
-    assert (label.uid, label.value) == (answer.label_uid, answer.value)
+    assert Label.objects.get().uid == answer.label_uid
     assert Reward.objects.get().cents == 5
 
 
@@ -79,11 +78,7 @@ def test_an_answer_is_taken_back_within_seconds(host: APIClient, question: Quest
     host.post(path(question), FIRST)
     response = host.post(path(question, "undo"), ANNA)
     assert response.json() == {"id": str(question.uid), "status": "shown"}
-    assert Reward.objects.get().void_at is not None
     assert not Label.objects.current().exists()
-    second = FIRST | {"id": "answer-2", "option": "b"}
-    assert host.post(path(question), second).status_code == 200
-    assert Label.objects.current().get().value == question.options[1]["label"]
 
 
 def test_what_was_answered_is_not_sent_away(host: APIClient, question: Question) -> None:

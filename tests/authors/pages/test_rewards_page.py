@@ -53,7 +53,7 @@ def test_a_payout_is_a_file_of_whom_to_pay_how_much(manager: Client, site: Site)
 def test_what_is_void_is_neither_held_nor_due(site: Site) -> None:
     earn(author_of(site, "customer"))
     Reward.objects.update(void_at=timezone.now())
-    found = {item.state: item.cents for item in rewards_owed(site, timezone.now())}
+    found = {item["state"]: item["cents"] for item in rewards_owed(site, timezone.now())}
     assert found == {"held": 0, "due": 0, "paid": 0, "void": 5}
 
 
