@@ -19,8 +19,6 @@ from apps.common.readonly import ReadOnlyAdmin
 
 @admin.register(Site)
 class SiteAdmin(ReadOnlyAdmin):
-    """Sites."""
-
     list_display = ["name", "project", "public_key", "enabled", "identity", "created_at"]
     list_filter = ["enabled", "identity", "keep_text"]
     list_select_related = ["project"]
@@ -51,8 +49,6 @@ class MessageAdmin(ReadOnlyAdmin):
 
 @admin.register(Question)
 class QuestionAdmin(ReadOnlyAdmin):
-    """Questions."""
-
     list_display = ["id", "site", "feature", "text", "language", "source", "status", "created_at"]
     list_filter = ["status", "kind", "source", "language"]
     list_select_related = ["site", "feature"]
@@ -61,8 +57,6 @@ class QuestionAdmin(ReadOnlyAdmin):
 
 @admin.register(Answer)
 class AnswerAdmin(ReadOnlyAdmin):
-    """Answers."""
-
     list_display = ["id", "question", "outcome", "value", "server_ms", "timing", "received_at"]
     list_filter = ["outcome", "timing", "late"]
     list_select_related = ["question"]
@@ -71,8 +65,6 @@ class AnswerAdmin(ReadOnlyAdmin):
 
 @admin.register(Reward)
 class RewardAdmin(ReadOnlyAdmin):
-    """Rewards."""
-
     list_display = ["id", "site", "author", "cents", "currency", "due_at", "void_at", "payout"]
     list_select_related = ["site", "author", "payout"]
     search_fields = ["=id", "=author__subject"]
@@ -80,8 +72,6 @@ class RewardAdmin(ReadOnlyAdmin):
 
 @admin.register(Payout)
 class PayoutAdmin(ReadOnlyAdmin):
-    """Payouts."""
-
     list_display = ["id", "site", "cents", "rewards", "created_by", "created_at"]
     list_select_related = ["site", "created_by"]
 

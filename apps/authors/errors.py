@@ -16,8 +16,6 @@ class OriginRefused(Forbidden):
 
 
 class SiteDisabled(Forbidden):
-    """The site is switched off."""
-
     code = "disabled"
 
 
@@ -34,14 +32,10 @@ class ConsentOutdated(Conflict):
 
 
 class OptedOut(Conflict):
-    """The author does not want to be asked."""
-
     code = "opted_out"
 
 
 class UnknownQuestion(NotFound):
-    """No question has that id."""
-
     code = "unknown_question"
 
 
@@ -78,14 +72,10 @@ class TooLate(Conflict):
 
 
 class BadField(InvalidInput):
-    """A field has an invalid value."""
-
     code = "bad_field"
 
 
 class TooLong(InvalidInput):
-    """A message is too long."""
-
     code = "too_long"
 
 

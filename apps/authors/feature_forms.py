@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.authors.forms import LinesField
+from apps.authors.services.features import number_or_text
 from apps.authors.translations import LANGUAGES
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import (
@@ -176,7 +177,10 @@ class FeatureForm(forms.Form):
         data = self.cleaned_data
         space: dict[str, Any] = {"bounds": [], "unit": ""}
         if data["answer"] == NUMBER:
-            space = {"bounds": [_number(bound) for bound in data["bounds"]], "unit": data["unit"]}
+            space = {
+                "bounds": [number_or_text(bound) for bound in data["bounds"]],
+                "unit": data["unit"],
+            }
         derived = {"values": [], "ordinal": False}
         return space | (derived if data["answer"] in (YES_NO, NUMBER) else {})
 
@@ -239,14 +243,6 @@ def _initial_of(feature: Feature) -> dict[str, Any]:
             f"{value} = {words}" for value, words in template["options"].items()
         ]
     return initial
-
-
-def _number(text: str) -> float | str:
-    """The number; other text is unchanged, so that the parser refuses it."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _field_name(field: str) -> str:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from apps.authors.models import Site
+from apps.authors.services.sites import PLAIN
 from apps.authors.translations import LANGUAGES
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import list_models
@@ -121,7 +122,6 @@ class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic 
     """A model, offered as on the other pages."""
 
     def label_from_instance(self, obj: ModelSpec) -> str:
-        """Its name and provider."""
         return obj.full_title
 
 
@@ -186,15 +186,7 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
 
     class Meta:
         model = Site
-        fields = [
-            "name", "enabled", "identity", "consent_by", "privacy_url", "region", "country_header",
-            "every_messages", "min_seconds", "per_conversation", "per_day", "most_questions",
-            "least_relevant", "model", "calls_per_day", "replies_anonymous", "replies_verified",
-            "replies_network", "chat_model", "chat_title", "chat_greeting",
-            "chat_instructions", "reward_cents", "currency", "reward_daily_cents",
-            "reward_total_cents", "reward_hold_days", "keep_text", "retention_days",
-            "answers_decide",
-        ]  # fmt: skip
+        fields = [*PLAIN, "allowed_origins", "model", "chat_model", "daily_budget_nanousd"]
         labels = {
             "name": _("Name"),
             "currency": _("Currency"),
@@ -289,8 +281,6 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         site: Site = self.instance
-        own = ("allowed_origins", "sampling", "reask_share", "daily_budget_nanousd")
-        self.initial.update({name: getattr(site, name) for name in own})
         self.initial.update({"language": site.language, "more_languages": site.languages[1:]})
         for name in ("model", "chat_model"):
             self.fields[name] = _ModelField(
@@ -309,7 +299,6 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             yield key, title, words, fields, is_open
 
     def changes(self) -> dict[str, Any]:
-        """The arguments for :func:`update_site`."""
         apart = ("language", "more_languages")
         kept = {name: value for name, value in self.cleaned_data.items() if name not in apart}
         return kept | {"languages": self.languages()}
@@ -330,7 +319,6 @@ class ConsentForm(forms.Form):
             )
 
     def texts(self) -> dict[str, str]:
-        """Language → text."""
         return {name.removeprefix("text_"): text for name, text in self.cleaned_data.items()}
 
 

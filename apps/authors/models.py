@@ -16,12 +16,10 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.authors.querysets import (
     AnswerQuerySet,
-    AuthorQuerySet,
     FeatureQuerySet,
     MessageQuerySet,
     QuestionQuerySet,
     RewardQuerySet,
-    SiteQuerySet,
 )
 from apps.labels.models import Annotator
 from apps.llm.models import ModelSpec
@@ -156,8 +154,6 @@ class Site(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects = SiteQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "pk"]
@@ -346,8 +342,6 @@ class Author(models.Model):
     judge_due = models.BooleanField(default=False, help_text="Has answered since last judged.")
     seen_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
-
-    objects = AuthorQuerySet.as_manager()
 
     class Meta:
         ordering = ["-seen_at", "-pk"]

@@ -1,11 +1,9 @@
 """The frame of a site's pages: heading and tabs."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
-from django_stubs_ext import StrOrPromise
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Role
@@ -29,16 +27,6 @@ TABS = (
 FOR_EVERYBODY = {"overview", "echo", "offers"}
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
-    """A tab for ``components/tabs.html``."""
-
-    url: str
-    text: StrOrPromise
-    current: bool
-    count: int | None = None
-
-
 def sites_page(request: SignedInRequest, project: Project) -> dict[str, Any]:
     """The project's frame with "Sites" as the current page, and whether the user is a manager."""
     page = project_page(request, project, "sites")
@@ -51,7 +39,8 @@ def site_page(request: SignedInRequest, site: Site, tab: str) -> dict[str, Any]:
     offered = [tab for tab in TABS if page["manages"] or tab[0] in FOR_EVERYBODY]
     slug = site.project.slug
     tabs = [
-        Tab(reverse(name, args=[slug, site.pk]), words, key == tab) for key, words, name in offered
+        {"url": reverse(name, args=[slug, site.pk]), "text": words, "current": key == tab}
+        for key, words, name in offered
     ]
     return page | {"site": site, "tabs": tabs}
 

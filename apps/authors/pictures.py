@@ -65,45 +65,28 @@ _REASONS = (
 def funnel_steps(traffic: Traffic) -> tuple[list[Step], list[Step]]:
     """The bars of messages, and those of the questions asked about them."""
     now, found = traffic.now, rates(traffic.now)
-    messages = [
-        Step(
-            gettext("Messages"),
-            gettext("written by authors"),
-            now.messages,
-            _width(now.messages, now.messages),
-        ),
-        Step(
-            gettext("Worth asking about"),
-            gettext("relevant, and not filtered out"),
-            now.taskable,
-            _width(now.taskable, now.messages),
-            figure_of(found["taskable"]),
-            gettext("of messages"),
-        ),
-        Step(
-            gettext("Asked about"),
-            gettext("within pauses, limits and budget"),
-            now.surveys,
-            _width(now.surveys, now.messages),
-            figure_of(found["asked"]),
-            gettext("of those worth asking about"),
-        ),
-    ]
-    total = traffic.questions
-    questions = [
-        Step(gettext("Questions"), gettext("about those messages"), total, _width(total, total)),
-        Step(
-            gettext("Shown"), gettext("seen by their author"), now.shown, _width(now.shown, total)
-        ),
-        Step(
-            gettext("Answered"),
-            gettext("with one of the options or a word"),
-            now.answered,
-            _width(now.answered, total),
-            figure_of(found["answered"]),
-            gettext("of those shown"),
-        ),
-    ]
+
+    def steps(*rows: tuple[str, str, int, str, str]) -> list[Step]:
+        whole = rows[0][2]
+        return [
+            Step(name, words, count, _width(count, whole),
+                 figure_of(found[rate]) if rate else None, share_of)
+            for name, words, count, rate, share_of in rows
+        ]  # fmt: skip
+
+    messages = steps(
+        (gettext("Messages"), gettext("written by authors"), now.messages, "", ""),
+        (gettext("Worth asking about"), gettext("relevant, and not filtered out"),
+         now.taskable, "taskable", gettext("of messages")),
+        (gettext("Asked about"), gettext("within pauses, limits and budget"),
+         now.surveys, "asked", gettext("of those worth asking about")),
+    )  # fmt: skip
+    questions = steps(
+        (gettext("Questions"), gettext("about those messages"), traffic.questions, "", ""),
+        (gettext("Shown"), gettext("seen by their author"), now.shown, "", ""),
+        (gettext("Answered"), gettext("with one of the options or a word"),
+         now.answered, "answered", gettext("of those shown")),
+    )  # fmt: skip
     return messages, questions
 
 

@@ -3,11 +3,7 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.contrib.auth.models import AnonymousUser
 from django.db import models
-
-from apps.accounts.models import User
-from apps.projects.models import Project
 
 if TYPE_CHECKING:
     from apps.authors.models import (  # noqa: F401 - named in quotes below
@@ -17,7 +13,6 @@ if TYPE_CHECKING:
         Message,
         Question,
         Reward,
-        Site,
     )
 
 #: Still to be answered.
@@ -39,60 +34,38 @@ def is_due(now: datetime) -> models.Q:
     return models.Q(due_at__lte=now) & proven
 
 
-class SiteQuerySet(models.QuerySet["Site"]):
-    """Sites."""
-
-    def visible_to(self, user: User | AnonymousUser) -> "SiteQuerySet":
-        """Sites of the projects that ``user`` belongs to."""
-        return self.filter(project__in=Project.objects.visible_to(user))
-
-
 class FeatureQuerySet(models.QuerySet["Feature"]):
-    """Features."""
-
     def asked(self) -> "FeatureQuerySet":
         """Those that the site asks about at present, in its order."""
         return self.filter(active=True).order_by("position", "pk")
 
 
-class AuthorQuerySet(models.QuerySet["Author"]):
-    """Authors."""
-
-    def with_token(self, digest: str, now: datetime) -> "AuthorQuerySet":
-        """Who holds the token of that digest, unless it has expired."""
-        return self.filter(token_digest=digest, token_until__gt=now)
-
-
 class MessageQuerySet(models.QuerySet["Message"]):
-    """Messages."""
-
     def by_authors(self) -> "MessageQuerySet":
         """What authors wrote, without the assistant's part."""
         return self.filter(role="author")
 
 
 class QuestionQuerySet(models.QuerySet["Question"]):
-    """Questions."""
-
     def open(self, now: datetime) -> "QuestionQuerySet":
         """Those that may still be answered, in the order in which they are asked."""
         return self.filter(status__in=OPEN, expires_at__gt=now).order_by("message_id", "number")
 
 
 class AnswerQuerySet(models.QuerySet["Answer"]):
-    """Answers."""
-
     def standing(self) -> "AnswerQuerySet":
         """Those that were not taken back."""
         return self.filter(undone_at__isnull=True)
 
 
 class RewardQuerySet(models.QuerySet["Reward"]):
-    """Rewards."""
-
     def standing(self) -> "RewardQuerySet":
         """Those that were not voided."""
         return self.filter(void_at__isnull=True)
+
+    def cents(self) -> int:
+        """Their sum."""
+        return self.aggregate(sum=models.Sum("cents"))["sum"] or 0
 
     def due(self, now: datetime) -> "RewardQuerySet":
         """Those that have been held long enough and were in no payout yet, of authors of whom

@@ -15,14 +15,11 @@ window.LabelHub = window.LabelHub || { q: [],
 </script>"""
 
 
-def snippet(site: Site, script: str) -> str:
-    """The tag for a page with its own chatbot."""
-    return _tag(site, script, "companion")
-
-
-def chat_snippet(site: Site, script: str) -> str:
-    """The tag for a page without a chatbot: the widget is the complete chat."""
-    return _tag(site, script, "chat")
+def snippet(site: Site, script: str, mode: str = "companion") -> str:
+    """The tag for a page with its own chatbot; with the mode "chat" the widget is the chat."""
+    consent = ' data-consent="host"' if site.consent_by == Site.ConsentBy.HOST else ""
+    attributes = f'data-site="{site.public_key}" data-mode="{mode}"{consent}'
+    return f'<script async src="{script}"\n  {attributes}></script>'
 
 
 def csp(origin: str) -> str:
@@ -79,9 +76,3 @@ curl -X POST {base}/questions/QUESTION_ID/shown/ \\
 curl -X POST {base}/questions/QUESTION_ID/answer/ \\
   -H "Authorization: Bearer $LABELHUB_SERVER_KEY" -H "Content-Type: application/json" \\
   -d '{{"author": "user-17", "id": "a-1", "option": "OPTION_ID"}}'"""
-
-
-def _tag(site: Site, script: str, mode: str) -> str:
-    consent = ' data-consent="host"' if site.consent_by == Site.ConsentBy.HOST else ""
-    attributes = f'data-site="{site.public_key}" data-mode="{mode}"{consent}'
-    return f'<script async src="{script}"\n  {attributes}></script>'

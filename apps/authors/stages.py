@@ -115,12 +115,8 @@ def reason_words(reason: str) -> str:
     return str(REASONS.get(reason, reason))
 
 
-def stage_rows(stages: list[dict[str, Any]]) -> list[StageRow]:
-    """The stored verdicts of a message, ready to show."""
-    return [_stage_row(stage) for stage in stages]
-
-
-def _stage_row(stored: Mapping[str, Any]) -> StageRow:
+def stage_row(stored: Mapping[str, Any]) -> StageRow:
+    """A stored verdict of a message, ready to show."""
     stage, data = str(stored.get("stage", "")), stored.get("data") or {}
     known = STAGES.get(stage)
     return StageRow(

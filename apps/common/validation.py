@@ -1,6 +1,7 @@
 """Model validation with readable errors."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
+from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db import models
@@ -19,6 +20,17 @@ def check_model(instance: models.Model, *, exclude: Collection[str] = ()) -> Non
         instance.full_clean(exclude=set(exclude))
     except ValidationError as error:
         raise invalid_input(error) from None
+
+
+def refuse_unknown(sent: Any, known: Container[str], owner: str) -> None:
+    """Refuse a body with an unknown field: a misspelt one would otherwise be ignored.
+
+    Raises:
+        InvalidInput: ``owner``, such as "A project", has no such field.
+    """
+    for name in sent if isinstance(sent, dict) else ():
+        if name not in known:
+            raise InvalidInput.at(name[:60], f"{owner} has no such field.")
 
 
 def invalid_input(error: ValidationError) -> InvalidInput:

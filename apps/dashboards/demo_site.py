@@ -27,7 +27,7 @@ from apps.authors.services.authors import author_of_subject, consent_of
 from apps.authors.services.message_lease import claim_message
 from apps.authors.services.messages import Incoming, drop_message, store_message
 from apps.authors.services.questions import Models, interview, store_questions
-from apps.authors.services.site_config import next_offer, record_offer_event
+from apps.authors.services.site_config import next_offer, offers
 from apps.authors.services.sites import create_site, update_site
 from apps.echo.models import Decision, Echo, Experiment, LogEvent, OfferEvent, Selection
 from apps.echo.services.catalogue import import_catalogue
@@ -103,7 +103,7 @@ def make_offer(message: Message, line: Line, draws: Random) -> None:
     if decision is None or next_offer(message.author) is None:
         return
     for number, what in enumerate(("shown", *_draw_reaction(decision, line, draws))):
-        record_offer_event(message.author, decision.uid, what, f"{what}-{number}")
+        offers().record_event(message.author, decision.uid, what, f"{what}-{number}")
 
 
 def move_offer_back(message: Message, moment: datetime) -> None:

@@ -11,7 +11,7 @@ from django_stubs_ext import StrOrPromise
 
 from apps.accounts.http import SignedInRequest
 from apps.authors.models import Site
-from apps.authors.pages import Tab, site_page
+from apps.authors.pages import site_page
 from apps.authors.services.limits import budget_spent
 from apps.common.figures import share_words
 from apps.common.lists import requested_page
@@ -238,6 +238,9 @@ def offers_page(
 ) -> dict[str, Any]:
     """The context of a page about offers: tabs, Echo, and whether it is on."""
     place = [site.project.slug, site.pk]
-    views = [Tab(reverse(name, args=place), words, key == view) for key, words, name in _VIEWS]
+    views = [
+        {"url": reverse(name, args=place), "text": words, "current": key == view}
+        for key, words, name in _VIEWS
+    ]
     frame = site_page(request, site, "offers")
     return frame | {"views": views, "echo": echo, "echo_on": echo is not None and echo.on}

@@ -218,6 +218,14 @@ def answer(page: Page, question: dict[str, Any], **d: Any) -> dict[str, Any]:
     return page.outcome(page.say("answer", id=frame_id, **(usual | d)))
 
 
+def end_of_reply(page: Page) -> Frame:
+    """How the reply under way ends: its last frame's words."""
+    ended: Frame = page.until(
+        lambda frame: frame["t"] == "reply" and "delta" not in frame["d"], PATIENCE
+    )["d"]
+    return ended
+
+
 def token(site: Site, subject: str = "customer-1", seconds: int = 600, **claims: Any) -> str:
     """What a host signs."""
     kid, secret = signing_secret(site)

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from apps.authors.errors import Erased
 from apps.authors.models import Author, Consent, Event, Site
-from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
+from apps.authors.selectors.sites import known_site
 from apps.authors.services import authors
 from apps.authors.services.authors import MOST_REFUSALS, Arrival, admit_author, check_ident
 from apps.authors.services.privacy import erase_author
 from labelhub.core.errors import LabelhubError
 from tests.authors.live import token
-from tests.factories.authors import site_with_features
+from tests.factories.authors import arrival_at, site_with_features
 
 pytestmark = pytest.mark.django_db
 
@@ -31,10 +31,7 @@ VISITS = [
 
 def came_before(site: Site, *, signed_in: bool, brings: str) -> tuple[Author, Arrival]:
     """Somebody who was here, and how they come back with what they were told."""
-    text = current_consent(site)
-    words = consent_words(text, "en", "en")
-    first = Arrival(consent_version=text.version, consent_hash=consent_hash(words))
-    ident = token(site)
+    first, ident = arrival_at(site), token(site)
     found = admit_author(
         known_site(site.public_key), replace(first, ident=ident if signed_in else "")
     )

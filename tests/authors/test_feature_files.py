@@ -18,7 +18,6 @@ from tests.authors.api.calling import url
 from tests.authors.pages.reading import page, words
 from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
-from tests.factories.authors import site_with_features
 
 pytestmark = pytest.mark.django_db
 HEAD = "key,name,definition,answer,values,bounds,unit,applies,hint,cues,always,prior\n"
@@ -32,11 +31,6 @@ TABLE = (
 )  # fmt: skip
 
 OWN = {"key": "mood", "name": "Mood", "definition": "How they feel.", "answer": "word"}
-
-
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
 
 
 def imported(site: Site, text: str | bytes, name: str = "features.csv") -> Imported:

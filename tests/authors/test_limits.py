@@ -1,14 +1,12 @@
 """Limits of a day for one person, network and site, kept over several servers; costs and budget."""
 
 import asyncio
-import threading
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from apps.authors.errors import Erased
@@ -16,14 +14,13 @@ from apps.authors.models import (
     Author,
     CarriedLimits,
     DailyUse,
-    Erasure,
     Message,
     Question,
     Reward,
     Site,
     SiteUse,
 )
-from apps.authors.selectors.sites import consent_hash, consent_words, current_consent, known_site
+from apps.authors.selectors.sites import current_consent, known_site
 from apps.authors.services import limits
 from apps.authors.services.authors import (
     Arrival,
@@ -31,7 +28,6 @@ from apps.authors.services.authors import (
     author_of_subject,
     consent_of,
     network_hash,
-    post_message,
 )
 from apps.authors.services.limits import (
     ASK,
@@ -47,7 +43,6 @@ from apps.authors.services.limits import (
     unknown_person,
 )
 from apps.authors.services.message_lease import claim_message
-from apps.authors.services.messages import Incoming
 from apps.authors.services.privacy import erase_author, forget_old
 from apps.authors.services.questions import _reply
 from apps.authors.services.trust import judge_author, set_ruling
@@ -56,7 +51,15 @@ from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion
 from labelhub.core.schema import parse_schema
 from tests.authors.live import token
-from tests.factories.authors import answered_by, asked, author_of, message_of, site_with_features
+from tests.factories.authors import (
+    answered_by,
+    arrival_at,
+    asked,
+    author_of,
+    message_of,
+    site_with_features,
+)
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 HOME = network_hash("203.0.113.0/24")
@@ -121,15 +124,9 @@ def test_who_stays_unknown_has_the_limit_of_one_anonymous_person() -> None:
 
 def test_an_erasure_gives_an_anonymous_person_no_new_replies() -> None:
     site = site_with_features(replies_anonymous=3)
-    arrival = Arrival(
-        network="203.0.113.0/24",
-        consent_version=current_consent(site).version,
-        consent_hash=consent_hash(consent_words(current_consent(site), "en", "en")),
-    )
-    known = known_site(site.public_key)
     done = []
     for _ in range(3):
-        author = admit_author(known, arrival).author
+        author = arrive(site, "203.0.113.0/24")
         done.append(times(site, person_of(author)))
         erase_author(author)
     assert done == [3, 0, 0]
@@ -184,20 +181,7 @@ def test_the_next_day_begins_anew_and_the_day_before_is_forgotten(
 def test_many_at_once_do_not_get_more_than_there_is() -> None:
     site = site_with_features(replies_anonymous=5, replies_network=100)
     person = person_of(anonymous(site, HOME))
-    granted: list[int] = []
-
-    def take() -> None:
-        try:
-            granted.append(times(site, person, most=4))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=take) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(granted) == 5
+    assert sum(at_once(lambda _: times(site, person, most=4))) == 5
     assert max(DailyUse.objects.values_list("count", flat=True)) == 5
 
 
@@ -308,13 +292,7 @@ def test_hashes_of_one_person_differ_from_quarter_to_quarter_and_site_to_site() 
 
 
 def arrive(site: Site, network: str) -> Author:
-    known = known_site(site.public_key)
-    text = known.consent
-    words = consent_words(text, "en", "en")
-    arrival = Arrival(
-        consent_version=text.version, consent_hash=consent_hash(words), network=network
-    )
-    return admit_author(known, arrival).author
+    return admit_author(known_site(site.public_key), arrival_at(site, network=network)).author
 
 
 def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_erased() -> None:
@@ -326,26 +304,6 @@ def test_one_newcomer_of_the_same_network_goes_on_where_an_anonymous_one_was_era
     counts = [limits.surveys_before(newcomer, timezone.now()) for newcomer in newcomers]
     assert counts == [1, 0]
     assert all(newcomer.counts for newcomer in newcomers)
-
-
-def post(site: Site, **fields: Any) -> None:
-    incoming = Incoming(ref="m", conversation="c", role="author", text="Anything at all, really.")
-    post_message(site, "customer", incoming, version=None, **fields)
-
-
-def test_a_server_s_message_of_an_erased_author_needs_a_consent_given_since() -> None:
-    site = site_with_features(consent_by="host")
-    post(site)
-    erase_author(Author.objects.get())
-    before = timezone.now() - timedelta(minutes=1)
-    to_come = timezone.now() + timedelta(days=365)
-    for fields in ({}, {"consented_at": before}, {"consented_at": to_come}):
-        with pytest.raises(Erased, match="consented_at"):
-            post(site, **fields)
-        assert not Author.objects.exists()
-    post(site, consented_at=timezone.now())
-    assert Author.objects.get().subject == "customer"
-    assert Erasure.objects.count() == 1
 
 
 @pytest.fixture

@@ -37,11 +37,6 @@ def queries(client: Client, address: str) -> int:
     return len(found)
 
 
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
-
-
 def test_a_thousand_are_taken_and_one_more_is_not(site: Site) -> None:
     set_features(site=site, features=many(MOST_FEATURES))
     assert site.features.asked().count() == MOST_FEATURES

@@ -68,11 +68,6 @@ def sensible(call: Call) -> str:
     return "\n".join([f"Question: {ready['question']}", "Options:", *lines])
 
 
-@pytest.fixture
-def author() -> Author:
-    return author_of(site_with_features())
-
-
 def test_where_nothing_is_kept_nothing_the_models_found_is_kept_either() -> None:
     site = site_with_features(keep_text=Site.KeepText.NOTHING, least_relevant=3)
     message = message_of(author_of(site), "What is the capital city of France, and how old is it?")
@@ -88,13 +83,6 @@ def test_one_question_is_sent_at_a_time(author: Author) -> None:
     assert next_question(author) == first
     second.refresh_from_db()
     assert second.pushed_at is None
-
-
-@pytest.mark.parametrize("nonsense", ["", "I cannot help with that.", "}{" * 50, "Urgency " * 500])
-def test_a_model_that_talks_nonsense_asks_nothing_of_its_own(author: Author, nonsense: str) -> None:
-    task = taken_up(author)
-    for question in ask(task, models(lambda _: nonsense)):
-        assert question.source == Question.Source.TEMPLATE
 
 
 def test_what_the_models_cost_is_written_down() -> None:

@@ -1,20 +1,19 @@
 """Rewards: each answer earns once, within caps, for people the host knows, paid after a while."""
 
-import threading
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connections
 from django.utils import timezone
 
 from apps.authors.errors import TooLate
 from apps.authors.models import Author, Payout, Question, Reward, Site
-from apps.authors.services.answers import SubmittedAnswer, record_answer, undo
+from apps.authors.services.answers import undo
 from apps.authors.services.rewards import balance, pay_out
 from apps.authors.services.trust import set_ruling
 from labelhub.core.errors import Conflict
-from tests.factories.authors import asked, author_of, shown_to, site_with_features
+from tests.factories.authors import answered_by, author_of, site_with_features
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -23,17 +22,8 @@ def paying(**fields: Any) -> Site:
     return site_with_features(**({"reward_cents": 5} | fields))
 
 
-def answer(author: Author, ref: str, *, late: bool = False) -> None:
-    asked(author, f"I need a warm lamp for my tent, number {ref}.", features=["urgency"])
-    question = shown_to(author)
-    if late:
-        Question.objects.filter(pk=question.pk).update(
-            expires_at=timezone.now() - timedelta(minutes=1)
-        )
-    now = timezone.now()
-    record_answer(
-        author, question.uid, SubmittedAnswer(ref=ref, option="a"), consent=None, received=now
-    )
+def answer(author: Author, number: str) -> None:
+    answered_by(author, f"I need a warm lamp for my tent, number {number}.")
     Author.objects.filter(pk=author.pk).update(proven=True)
 
 
@@ -109,16 +99,18 @@ def test_only_what_was_held_long_enough_is_paid() -> None:
     assert balance(author) == (10, 5)
 
 
-def test_what_is_paid_cannot_be_taken_back_and_earned_again() -> None:
+def test_what_is_paid_cannot_be_taken_back_and_stays_paid() -> None:
     site = paying(reward_hold_days=0)
     author = author_of(site, "customer")
     answer(author, "1")
-    with pytest.raises(Conflict, match="No reward is due"):
+    with pytest.raises(Conflict, match="No reward is due"):  # it can still be undone
         pay_out(site, None)
     Reward.objects.update(due_at=timezone.now())
     pay_out(site, None)
     with pytest.raises(TooLate, match="paid"):
         undo(author, Question.objects.get().uid)
+    set_ruling(author, trusted=False, reason="Too late.")
+    assert Reward.objects.get().void_at is None
     assert balance(author)[0] == 5
 
 
@@ -133,41 +125,19 @@ def test_what_was_earned_in_another_currency_does_not_come_back_in_this_one() ->
     assert balance(author)[0] == 0
 
 
-def test_what_is_paid_stays_paid() -> None:
-    site = paying()
-    author = author_of(site, "customer")
-    answer(author, "1")
-    Reward.objects.update(due_at=timezone.now())
-    pay_out(site, None)
-    set_ruling(author, trusted=False, reason="Too late.")
-    assert Reward.objects.get().void_at is None
-
-
 @pytest.mark.django_db(transaction=True)
 def test_two_payouts_at_once_pay_once() -> None:
     site = paying()
     author = author_of(site, "customer")
     answer(author, "1")
     Reward.objects.update(due_at=timezone.now())
-    refused: list[Conflict] = []
 
-    def pay() -> None:
+    def refused(_: int) -> bool:
         try:
             pay_out(site, None)
-        except Conflict as error:
-            refused.append(error)
-        finally:
-            connections.close_all()
+        except Conflict:
+            return True
+        return False
 
-    threads = [threading.Thread(target=pay) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(refused) == 2
+    assert sorted(at_once(refused, 3)) == [False, True, True]
     assert Payout.objects.get().cents == 5
-
-
-def test_a_late_answer_earns_nothing() -> None:
-    answer(author_of(paying(), "customer"), "1", late=True)
-    assert not Reward.objects.exists()

@@ -10,7 +10,7 @@ from django.utils import timezone
 from apps.authors.database import in_database
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.services import questions
-from apps.authors.services.answers import SubmittedAnswer, record_answer, undo
+from apps.authors.services.answers import undo
 from apps.authors.services.message_lease import claim_message
 from apps.authors.services.questions import ask_about, ask_now, next_question, store_questions
 from labelhub.core.interview.calls import JUDGED_DANGER, ORDINARY
@@ -18,7 +18,14 @@ from labelhub.core.interview.pipeline import InterviewResult, StageVerdict
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Output
 from tests.core.safety.test_safety import PLAIN
-from tests.factories.authors import TEXT, asked, author_of, message_of, shown_to, site_with_features
+from tests.factories.authors import (
+    TEXT,
+    answered_by,
+    asked,
+    author_of,
+    message_of,
+    site_with_features,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -68,11 +75,6 @@ def _broken(_: Call) -> str:
 async def asked_about(message: Message, models: Scripted) -> list[Question]:
     task = await in_database(claim_message, message)
     return await ask_about(task, lambda *_: models) if task else []
-
-
-@pytest.fixture
-def author() -> Author:
-    return author_of(site_with_features())
 
 
 def test_nobody_in_danger_is_asked_though_the_model_agrees_to_everything(author: Author) -> None:
@@ -163,10 +165,8 @@ def test_a_question_that_is_taken_back_while_it_is_looked_for_is_not_sent(
 
 
 def test_an_answer_that_is_undone_after_a_crisis_brings_no_question_back(author: Author) -> None:
-    asked(author, features=["urgency"])
-    question = shown_to(author)
-    sent = SubmittedAnswer(ref="a-1", option="a", visible_ms=9000)
-    answer = record_answer(author, question.uid, sent, consent=None, received=timezone.now())
+    question = answered_by(author)
+    answer = question.answers.get()
     message_of(author, "I want to kill myself")
     undo(author, question.uid)
     answer.refresh_from_db()

@@ -17,16 +17,11 @@ from apps.common.sealing import unseal
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.interview.features import starter_library
 from tests.cases import all_cases
-from tests.factories.authors import site_with_features
+from tests.factories.authors import signing_secret, site_with_features
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
 SHOPPING = starter_library()["shopping"]
-
-
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
 
 
 def test_a_project_that_asks_the_same_of_every_text_has_no_sites() -> None:
@@ -97,11 +92,6 @@ def test_a_changed_text_is_a_new_version_and_an_equal_one_none(site: Site) -> No
     assert second.version == 2
 
 
-def test_the_default_language_needs_a_text(site: Site) -> None:
-    with pytest.raises(InvalidInput, match="'en' is missing"):
-        set_consent_text(site=site, texts={"de": "Dürfen wir?"}, actor=None)
-
-
 def test_a_server_key_is_kept_as_a_hash(site: Site) -> None:
     key, plain = add_key(site=site, purpose=SiteKey.Purpose.SERVER, actor=None)
     stored = SiteKey.objects.get(pk=key.pk)
@@ -119,6 +109,7 @@ def test_a_signing_secret_is_kept_encrypted(site: Site) -> None:
 
 
 def test_while_a_secret_is_changed_both_are_good(site: Site) -> None:
+    signing_secret(site_with_features())
     old, _ = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
     new, _ = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
     assert set(signing_secrets(site)) == {old.kid, new.kid}
@@ -126,9 +117,3 @@ def test_while_a_secret_is_changed_both_are_good(site: Site) -> None:
     assert set(signing_secrets(site)) == {new.kid}
     with pytest.raises(NotFound):
         revoke_key(site=site, kid=old.kid)
-
-
-def test_a_revoked_server_key_opens_nothing(site: Site) -> None:
-    key, plain = add_key(site=site, purpose=SiteKey.Purpose.SERVER, actor=None)
-    revoke_key(site=site, kid=key.kid)
-    assert site_of_server_key(site.public_key, plain) is None

@@ -1,14 +1,11 @@
 """The widget's socket: from a message to a label, over real websockets."""
 
-import json
-
 import pytest
 
-from apps.authors.models import Answer, Author, Message, Question, Site
+from apps.authors.models import Author, Message, Question, Site
 from apps.labels.models import Label
 from tests.authors.live import Page, answer, hello_for, question_on, token_of, write
 from tests.factories.authors import (
-    TEXT,
     asked,
     author_of,
     later,
@@ -17,11 +14,6 @@ from tests.factories.authors import (
 
 # The server answers in threads of its own, which see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
 
 
 def test_a_message_is_asked_about_and_answered(address: str, site: Site) -> None:
@@ -36,24 +28,6 @@ def test_a_message_is_asked_about_and_answered(address: str, site: Site) -> None
     assert label.value == question["opts"][0]["label"]
 
 
-def test_nobody_is_told_what_was_predicted(address: str, site: Site) -> None:
-    with Page.open(address, site) as page:
-        question_on(page)
-        (frame,) = [item for item in page.heard if item["t"] == "question"]
-    assert "predicted" not in json.dumps(frame)
-    assert all(set(option) == {"id", "label"} for option in frame["d"]["opts"])
-
-
-def test_a_frame_that_is_sent_twice_is_acknowledged_twice_and_counts_once(
-    address: str, site: Site
-) -> None:
-    with Page.open(address, site) as page:
-        question = question_on(page)
-        for _ in range(2):
-            assert answer(page, question, id="a-1")["t"] == "ack"
-    assert Answer.objects.count() == Label.objects.count() == 1
-
-
 def test_the_next_question_comes_when_the_first_is_settled(address: str, site: Site) -> None:
     author = author_of(site)
     first, second = asked(author, features=["urgency", "main_attribute"])
@@ -63,15 +37,6 @@ def test_the_next_question_comes_when_the_first_is_settled(address: str, site: S
         page.outcome(page.say("dismiss", qid=str(first.uid), how="skip"))
         following = page.wait_for("question")
     assert (following["d"]["qid"], following["d"]["kind"]) == (str(second.uid), "word")
-
-
-def test_after_an_undo_the_question_can_be_answered_anew(address: str, site: Site) -> None:
-    with Page.open(address, site) as page:
-        question = question_on(page)
-        answer(page, question)
-        assert page.outcome(page.say("undo", qid=question["qid"]))["t"] == "ack"
-        assert answer(page, question, opt=question["opts"][1]["id"])["t"] == "ack"
-    assert [label.value for label in Label.objects.current()] == [question["opts"][1]["label"]]
 
 
 def test_an_author_comes_back_by_their_token_and_finds_the_question(
@@ -124,35 +89,3 @@ def test_dont_ask_me_again_ends_the_connection_and_is_kept(address: str, site: S
     assert not Author.objects.get().consents.filter(withdrawn_at__isnull=True).exists()
     assert not Label.objects.exists()
     assert not Question.objects.filter(status="waiting").exists()
-
-
-def test_show_my_data(address: str, site: Site) -> None:
-    with Page.open(address, site) as page:
-        question_on(page)
-        page.say("export")
-        data = page.wait_for("data")["d"]
-    assert data["conversations"][0]["messages"][0]["text"] == TEXT
-
-
-def test_delete_my_data_closes_every_page_and_leaves_nothing(address: str, site: Site) -> None:
-    with Page.open(address, site) as page:
-        known = page.heard[0]["d"]["tok"]
-        answer(page, question_on(page))
-        with Page.open(address, site, tok=known) as other:
-            done = page.outcome(page.say("erase"))
-            assert done["d"]["done"]
-            assert done["d"]["receipt"]
-            assert page.closed_with() == 4410
-            assert other.closed_with() == 4410
-    for table in (Author, Message, Question, Answer, Label):
-        assert not table.objects.exists()
-
-
-def test_a_page_that_is_open_while_its_author_is_deleted_elsewhere(
-    address: str, site: Site
-) -> None:
-    with Page.open(address, site) as page:
-        Author.objects.all().delete()
-        write(page)
-        assert page.closed_with() == 4410
-    assert not Message.objects.exists()

@@ -15,7 +15,7 @@ from apps.authors.models import Author, Message, Site
 from apps.authors.services.limits import budget_spent
 from labelhub.core.interview.redaction import Redacted, redact
 from labelhub.core.llm.errors import ModelUnreachable
-from tests.authors.live import Page, hello_for, served, token_of, write
+from tests.authors.live import Page, end_of_reply, hello_for, served, token_of, write
 from tests.factories.authors import TEXT, author_of, message_of, site_with_features
 from tests.fakes.client import wait_for
 
@@ -23,11 +23,6 @@ TURNS = ["author", "assistant", "author", "assistant", "author"]
 Said: TypeAlias = list[tuple[str, str]]
 # The server answers in threads of its own, which see only what is committed.
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
 
 
 @pytest.fixture
@@ -45,14 +40,6 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[Said]:
     return given
 
 
-def final(page: Page) -> dict[str, Any]:
-    """The end of the reply that is under way."""
-    found: dict[str, Any] = page.until(
-        lambda frame: frame["t"] == "reply" and "delta" not in frame["d"], 10
-    )["d"]
-    return found
-
-
 def pieces(page: Page) -> str:
     return "".join(
         item["d"]["delta"] for item in page.heard if item["t"] == "reply" and "delta" in item["d"]
@@ -62,7 +49,7 @@ def pieces(page: Page) -> str:
 def test_a_message_is_answered_piece_by_piece(address: str, site: Site) -> None:
     with Page.open(address, site, mode="chat") as page:
         write(page, mid="m-1")
-        reply = final(page)
+        reply = end_of_reply(page)
     assert reply["to"] == "m-1"
     assert reply["final"]
     assert pieces(page) == reply["text"] != ""
@@ -72,7 +59,7 @@ def test_replies_are_kept_as_context_and_shown_again(address: str, site: Site) -
     with Page.open(address, site, mode="chat") as page:
         known = page.heard[0]["d"]["tok"]
         write(page, mid="m-1", conv="c-1")
-        reply = final(page)
+        reply = end_of_reply(page)
         stored = Message.objects.filter(role="assistant")
         wait_for(stored.exists, seconds=5, what="the reply to be stored")
     with Page.open(address, site, mode="chat", tok=known) as page:
@@ -82,24 +69,6 @@ def test_replies_are_kept_as_context_and_shown_again(address: str, site: Site) -
         ("author", TEXT),
         ("assistant", reply["text"]),
     ]
-
-
-def test_the_model_never_sees_personal_data(
-    address: str, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[str] = []
-
-    async def listening(_site: Site, history: Any, spoken: Any) -> AsyncGenerator[str, None]:
-        seen.append(str(history))
-        spoken.text = "Fine."
-        yield "Fine."
-
-    monkeypatch.setattr(chat, "stream_reply", listening)
-    with Page.open(address, site, mode="chat") as page:
-        write(page, "Write to jane.roe@example.org when the lamp is there.")
-        final(page)
-    assert "[e-mail]" in seen[0]
-    assert "jane" not in seen[0]
 
 
 def test_a_reply_that_fails_can_be_had_again(
@@ -117,10 +86,10 @@ def test_a_reply_that_fails_can_be_had_again(
     monkeypatch.setattr(chat, "stream_reply", failing)
     with Page.open(address, site, mode="chat") as page:
         write(page, mid="m-1")
-        failed = final(page)
+        failed = end_of_reply(page)
         assert (failed["failed"], failed["retry"]) == (True, True)
         assert page.outcome(page.say("retry", mid="m-1"))["t"] == "ack"
-        assert final(page)["text"] == "Here you are."
+        assert end_of_reply(page)["text"] == "Here you are."
     assert Message.objects.filter(role="author").count() == 1
 
 
@@ -129,9 +98,9 @@ def test_who_wants_to_chat_and_not_to_be_asked_leaves_nothing(address: str, site
         page.say("hello", **hello_for(site, mode="chat", consent={"scope": ["chat"]}))
         assert page.wait_for("welcome")["d"]["state"] == "chat_only"
         write(page)
-        assert final(page)["text"]
+        assert end_of_reply(page)["text"]
         write(page, "And a tent for two, please, that is not too heavy.")
-        assert final(page)["text"]
+        assert end_of_reply(page)["text"]
         for kind in ("export", "erase", "optout"):
             page.say(kind)
         refused = page.outcome(page.say("answer", qid=str(uuid4()), opt="a", ms=6000))
@@ -149,13 +118,12 @@ def test_who_does_not_want_to_be_asked_any_more_can_go_on_chatting(
         agreed = hello_for(site)["consent"] | {"scope": ["chat"]}
         assert page.outcome(page.say("consent", **agreed))["t"] == "ack"
         write(page, "And a tent for two, please, that is not too heavy.")
-        assert final(page)["text"]
+        assert end_of_reply(page)["text"]
     author = Author.objects.get()
     assert author.opted_out_at is not None
     assert author.messages.filter(role="author").count() == 1
 
 
-@pytest.mark.thorough
 def test_the_model_reads_what_is_kept_and_the_author_what_they_wrote(
     address: str, heard: list[Said]
 ) -> None:
@@ -164,11 +132,11 @@ def test_the_model_reads_what_is_kept_and_the_author_what_they_wrote(
     with Page.open(address, site, mode="chat") as page:
         known = page.heard[0]["d"]["tok"]
         write(page, text)
-        final(page)
+        end_of_reply(page)
     with Page.open(address, site, mode="chat", tok=known) as page:
         assert page.wait_for("history")["d"]["messages"][0]["text"] == text
         write(page, "And a tent, please.")
-        final(page)
+        end_of_reply(page)
     assert "[e-mail]" in str(heard[-1])
     assert "jane" not in str(heard)
 
@@ -201,7 +169,7 @@ def test_what_is_not_kept_is_stripped_of_personal_data_beside_the_event_loop(
     monkeypatch.setattr(chat, "finder", find_nothing)
     with Page.open(address, site, mode="chat", consent={"scope": scope}) as page:
         write(page, "My boyfriend hits me; write to jane.roe@example.org.")
-        final(page)
+        end_of_reply(page)
     assert where == ["names"]
     assert "[e-mail]" in str(heard)
     assert "jane" not in str(heard)
@@ -214,7 +182,7 @@ def test_what_is_written_while_a_reply_comes_is_answered_after_it(
     with Page.open(address, site, mode="chat") as page:
         for number in (1, 2, 3):
             write(page, f"A lamp for trip {number}, please.", mid=f"m-{number}")
-        replies = [final(page) for _ in range(3)]
+        replies = [end_of_reply(page) for _ in range(3)]
     assert [(reply["to"], reply["final"]) for reply in replies] == [
         ("m-1", True),
         ("m-2", True),
@@ -233,13 +201,13 @@ def test_a_reply_follows_its_author_to_the_next_page(
         page.outcome(write(page, mid="m-1"))
     with Page.open(address, site, mode="chat", tok=known) as page:
         page.wait_for("history")
-        reply = final(page)
+        reply = end_of_reply(page)
         assert (reply["to"], reply["final"]) == ("m-1", True)
         stored = Message.objects.filter(role="assistant")
         wait_for(stored.exists, seconds=5, what="the reply to be stored")
         assert page.outcome(page.say("retry", mid="m-1"))["d"]["code"] == "bad_field"
         write(page, "And a rope.", mid="m-2")
-        assert final(page)["to"] == "m-2"
+        assert end_of_reply(page)["to"] == "m-2"
     assert [role for role, _ in heard[-1]] == ["author", "assistant", "author"]
 
 
@@ -262,7 +230,7 @@ def test_who_was_not_answered_and_comes_back_soon_is_answered(
     with Page.open(address, site, mode="chat", tok=token_of(author)) as page:
         page.wait_for("history")
         if answered:
-            assert final(page)["to"] == message.ref
+            assert end_of_reply(page)["to"] == message.ref
         else:
             assert page.nothing_more()
 
@@ -279,7 +247,7 @@ def test_what_a_chat_costs_counts_also_where_nothing_is_kept(
     monkeypatch.setattr(chat, "stream_reply", dear)
     with Page.open(address, site, mode="chat", consent={"scope": ["chat"]}) as page:
         write(page)
-        assert final(page)["failed"]
+        assert end_of_reply(page)["failed"]
         wait_for(lambda: budget_spent(site), seconds=5, what="the cost to be counted")
     assert not Message.objects.exists()
 

@@ -14,11 +14,6 @@ from tests.factories.authors import author_of, message_of, site_with_features
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
-
-
 def new_text(site: Site) -> None:
     set_consent_text(site=site, texts={"en": "We now also read it aloud."}, actor=None)
     clear_known_sites()

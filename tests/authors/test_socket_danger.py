@@ -10,7 +10,7 @@ from apps.authors.consumers import session
 from apps.authors.models import Author, Question, Site
 from apps.echo.models import Decision
 from tests.authors.live import Page, answer, question_on, write
-from tests.factories.authors import message_of, site_with_features
+from tests.factories.authors import message_of
 from tests.factories.echo import echo_of
 from tests.fakes.client import wait_for
 
@@ -24,11 +24,6 @@ CRISIS = "I want to kill myself"
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "ROUND", 0.1)
     monkeypatch.setattr(session, "GRACE", 0.6)
-
-
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
 
 
 def offer_on(page: Page) -> str:

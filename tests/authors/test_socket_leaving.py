@@ -10,7 +10,7 @@ import pytest
 from apps.authors.consumers import chat, session
 from apps.authors.models import Message, Question, Site
 from apps.authors.services import questions
-from tests.authors.live import Page, hello_for, question_on, write
+from tests.authors.live import Page, end_of_reply, hello_for, question_on, write
 from tests.factories.authors import TEXT, site_with_features
 from tests.fakes.client import wait_for
 
@@ -21,11 +21,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "GRACE", 0.6)
-
-
-@pytest.fixture
-def site() -> Site:
-    return site_with_features()
 
 
 class Model:
@@ -164,25 +159,6 @@ def test_an_answer_that_was_given_without_a_connection_still_counts(
     assert Question.objects.get(uid=question["qid"]).status == Question.Status.ANSWERED
 
 
-def test_a_message_while_a_question_is_open_is_taken_and_the_question_stays(
-    address: str, site: Site
-) -> None:
-    with Page.open(address, site) as page:
-        question = question_on(page)
-        sent = write(
-            page, "Now I am looking for a second, smaller laptop, and it must not cost too much."
-        )
-        assert page.outcome(sent)["t"] == "ack"
-        stored = Message.objects.order_by("-pk")[0]
-        assert stored.text
-        wait_for(
-            lambda: Message.objects.get(pk=stored.pk).reason == "open_question",
-            seconds=5,
-            what="the message not to be asked about",
-        )
-        assert Question.objects.filter(uid=question["qid"], status="shown").exists()
-
-
 def test_the_chat_says_when_it_was_all_for_today(address: str) -> None:
     site = site_with_features(replies_anonymous=1)
     with Page.open(address, site, mode="chat", lang="de") as page:
@@ -213,10 +189,3 @@ def test_a_new_hello_does_not_begin_the_limit_of_a_person_anew(
             write(page)
             result.append(end_of_reply(page))
     assert [item.get("code") for item in result] == [None, "limit"]
-
-
-def end_of_reply(page: Page) -> dict[str, Any]:
-    """How the next reply ends: its last frame."""
-    ended = page.until(lambda item: item["t"] == "reply" and "delta" not in item["d"], 10)
-    found: dict[str, Any] = ended["d"]
-    return found

@@ -22,11 +22,6 @@ from tests.factories.authors import asked, author_of, message_of, site_with_feat
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def author() -> Author:
-    return author_of(site_with_features())
-
-
 def test_questions_whose_moment_is_over_are_closed(author: Author) -> None:
     asked(author)
     assert expire_questions(timezone.now()) == 0

@@ -7,10 +7,9 @@ from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Question
 from apps.authors.services import trust
-from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.trust import evidence_of, judge_author, judge_due_authors, set_ruling
 from apps.labels.models import Gold, Label
-from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
+from tests.factories.authors import answered_by, author_of, message_of, site_with_features
 
 pytestmark = pytest.mark.django_db
 
@@ -21,10 +20,8 @@ def author() -> Author:
 
 
 def answer(author: Author, number: int, option: str = "a", *, feature: str = "recipient") -> Answer:
-    asked(author, f"I need something for trip {number}, {number} days long.", features=[feature])
-    question = shown_to(author)
-    sent = SubmittedAnswer(ref=f"a-{number}", option=option)
-    return record_answer(author, question.uid, sent, consent=None, received=timezone.now())
+    text = f"I need something for trip {number}, {number} days long."
+    return answered_by(author, text, feature=feature, option=option).answers.get()
 
 
 def suspicious(author: Author) -> None:
@@ -43,7 +40,7 @@ def test_somebody_who_answers_as_people_do_is_believed(author: Author) -> None:
 
 
 @pytest.mark.thorough
-def test_several_signals_together_exclude_all_answers_and_say_why(author: Author) -> None:
+def test_several_signals_exclude_all_answers_and_a_ruling_brings_them_back(author: Author) -> None:
     suspicious(author)
     judge_author(author.pk)
     author.refresh_from_db()
@@ -53,13 +50,6 @@ def test_several_signals_together_exclude_all_answers_and_say_why(author: Author
     assert Gold.objects.current().count() == 0
     reasons = set(Answer.objects.values_list("excluded_for", flat=True))
     assert reasons == {author.trust["summary"][:300]}
-
-
-@pytest.mark.thorough
-def test_an_excluded_author_comes_back_whole(author: Author) -> None:
-    suspicious(author)
-    judge_author(author.pk)
-    author.refresh_from_db()
     set_ruling(author, trusted=True, reason="Known in person.")
     assert Label.objects.current().count() == 24
     assert not Answer.objects.filter(excluded_at__isnull=False).exists()

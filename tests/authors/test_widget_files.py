@@ -50,9 +50,13 @@ def test_files_are_packed_and_known_again(client: Client) -> None:
 
 
 @all_cases(
-    "name", ["nothing.js", "../../labelhub/settings/base.py", "..%2Fv1.js", "locales/", "v1.js.map"]
-)
-def test_nothing_else_is_served(client: Client, name: str) -> None:
+    "name",
+    [
+        "nothing.js", "../../labelhub/settings/base.py", "..%2Fv1.js", "locales/", "v1.js.map",
+        "dom.js", "card.js", "chat/panel.js",
+    ],
+)  # fmt: skip
+def test_nothing_else_is_served_nor_a_module_inside_a_built_file(client: Client, name: str) -> None:
     assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
 
 
@@ -73,11 +77,6 @@ def test_a_mode_is_one_file_and_the_parts_it_names(client: Client, mode: str) ->
 def test_each_language_has_its_words(client: Client, folder: str, language: str) -> None:
     words = client.get(f"/widget/{build_of_files()}/{folder}/{language}.js")
     assert words.content.decode().strip().endswith(" as default};")
-
-
-@all_cases("name", ["dom.js", "card.js", "chat/panel.js"])
-def test_a_module_inside_a_built_file_is_not_served_itself(client: Client, name: str) -> None:
-    assert client.get(f"/widget/{build_of_files()}/{name}").status_code == 404
 
 
 def test_a_site_tells_what_to_agree_to(client: Client) -> None:

@@ -15,12 +15,7 @@ from apps.authors.errors import NotYours, UnknownQuestion
 from apps.authors.models import Author, Message, SiteUse
 from apps.authors.services.authors import opt_out
 from apps.authors.services.questions import Models, OpenModels
-from apps.authors.services.site_config import (
-    authors_with_offers,
-    next_offer,
-    record_offer_event,
-    withdrawn_offers,
-)
+from apps.authors.services.site_config import next_offer, offers
 from apps.authors.services.trust import set_ruling
 from apps.echo.models import Decision, Echo, OfferEvent
 from apps.echo.reporting.funnel import offer_funnel
@@ -76,7 +71,7 @@ def decided(author: Author, text: str = TEXT) -> Decision:
 
 
 def clicked(decision: Decision, ref: str = "c1", what: str = "click") -> None:
-    record_offer_event(decision.author, decision.uid, what, ref)
+    offers().record_event(decision.author, decision.uid, what, ref)
 
 
 def test_what_fits_is_offered_and_says_that_it_is_an_offer(author: Author) -> None:
@@ -92,11 +87,11 @@ def test_what_fits_is_offered_and_says_that_it_is_an_offer(author: Author) -> No
 
 def test_an_offer_is_brought_once(author: Author) -> None:
     decision = decided(author)
-    assert authors_with_offers([author.pk]) == [author.pk]
+    assert offers().waiting([author.pk]) == [author.pk]
     offer = next_offer(author)
     assert offer is not None
     assert offer["oid"] == str(decision.uid)
-    assert authors_with_offers([author.pk]) == []
+    assert offers().waiting([author.pk]) == []
     assert next_offer(author) is None
 
 
@@ -135,9 +130,9 @@ def test_every_click_counts_and_the_same_one_told_again_does_not(author: Author)
 def test_offers_of_others_and_unknown_ones_are_refused(echo: Echo, author: Author) -> None:
     decision = decided(author)
     with pytest.raises(NotYours):
-        record_offer_event(author_of(echo.site), decision.uid, "click", "c1")
+        offers().record_event(author_of(echo.site), decision.uid, "click", "c1")
     with pytest.raises(UnknownQuestion):
-        record_offer_event(author, uuid4(), "click", "c1")
+        offers().record_event(author, uuid4(), "click", "c1")
 
 
 def test_a_click_is_learnt_of_at_once_and_only_once(echo: Echo, author: Author) -> None:
@@ -237,7 +232,7 @@ def test_an_offer_that_is_being_worded_is_not_made_after_a_sign_of_danger(author
     decision = decide_about(message.pk, offline)
     assert decision is not None
     assert decision.status == Decision.Status.EXPIRED
-    assert authors_with_offers([author.pk]) == []
+    assert offers().waiting([author.pk]) == []
 
 
 def test_after_a_sign_of_danger_no_offer_stands(author: Author) -> None:
@@ -253,7 +248,7 @@ def test_after_a_sign_of_danger_no_offer_stands(author: Author) -> None:
     assert waiting.status == Decision.Status.WAITING
     message_of(author, CRISIS)
     assert set(Decision.objects.values_list("status", flat=True)) == {Decision.Status.EXPIRED}
-    assert withdrawn_offers({shown.uid, uuid4()}) == {shown.uid}
+    assert offers().withdrawn({shown.uid, uuid4()}) == {shown.uid}
     funnel = offer_funnel(Echo.objects.get())
     assert (funnel.sent, funnel.shown, funnel.late) == (2, 1, 1)
 

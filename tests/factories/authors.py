@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.authors.models import Author, Message, Question, Site, SiteKey
-from apps.authors.selectors.sites import current_consent
+from apps.authors.selectors.sites import consent_hash, consent_words, current_consent
 from apps.authors.services.answers import SubmittedAnswer, record_answer
-from apps.authors.services.authors import author_of_subject, consent_of
+from apps.authors.services.authors import Arrival, author_of_subject, consent_of
 from apps.authors.services.message_lease import AskingTask, prompts
 from apps.authors.services.messages import Incoming, store_message
 from apps.authors.services.questions import next_question, store_questions
@@ -126,6 +126,13 @@ def later(author: Author, seconds: float) -> None:
     questions.update(pushed_at=F("pushed_at") - step, shown_at=F("shown_at") - step)
 
 
+def arrival_at(site: Site, **fields: Any) -> Arrival:
+    """Somebody who agrees to the site's present text on its page."""
+    text = current_consent(site)
+    shown = consent_hash(consent_words(text, site.language, site.language))
+    return Arrival(consent_version=text.version, consent_hash=shown, **fields)
+
+
 def server_key(site: Site) -> str:
     """A secret for the site's own servers."""
     return add_key(site=site, purpose=SiteKey.Purpose.SERVER, actor=None)[1]
@@ -137,12 +144,13 @@ def signing_secret(site: Site) -> tuple[str, str]:
     return key.kid, plain
 
 
-def answered_by(author: Author, text: str = TEXT) -> Question:
+def answered_by(
+    author: Author, text: str = TEXT, *, feature: str = "urgency", option: str = "a"
+) -> Question:
     """A question about what the author wrote, answered by them: an item with a label and gold."""
-    asked(author, text, features=["urgency"])
+    asked(author, text, features=[feature])
     question = shown_to(author)
-    answer = SubmittedAnswer(ref=f"answer-{next(_numbers)}", option="a")
-    consent = author.consents.get()
-    record_answer(author, question.uid, answer, consent=consent, received=timezone.now())
+    answer = SubmittedAnswer(ref=f"answer-{next(_numbers)}", option=option)
+    record_answer(author, question.uid, answer, consent=None, received=timezone.now())
     question.refresh_from_db()
     return question

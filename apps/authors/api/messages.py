@@ -23,9 +23,9 @@ from apps.authors.api.access import HasSiteKey, SiteKeyAuthentication, read, ser
 from apps.authors.api.records import MessageFilter, MessageSerializer
 from apps.authors.errors import BadField, ConsentRequired, TooLong
 from apps.authors.models import Erasure, Message, Question
-from apps.authors.selectors.authors import find_site_for, messages_of
+from apps.authors.selectors.authors import find_site_for
 from apps.authors.selectors.messages import pending_questions
-from apps.authors.services.answers import DISMISSALS, LONGEST_WORD, SubmittedAnswer
+from apps.authors.services.answers import DISMISSALS, LONGEST_WORD
 from apps.authors.services.authors import post_message
 from apps.authors.services.limits import CLOCKS_DIFFER
 from apps.authors.services.messages import Incoming, StoredMessage
@@ -129,18 +129,6 @@ class PostedMessageSerializer(serializers.Serializer[Any]):
         return found
 
 
-def incoming(sent: dict[str, Any]) -> Incoming:
-    """The message in a checked body."""
-    return Incoming(
-        ref=sent["id"],
-        conversation=sent["conversation"],
-        role=sent["role"],
-        text=sent["text"],
-        language=sent["lang"][:2].lower(),
-        country=sent["country"],
-    )
-
-
 class WhoSerializer(serializers.Serializer[Any]):
     """The author of the request."""
 
@@ -174,17 +162,6 @@ class SaidSerializer(WhoSerializer):
         if not ways and not attrs["nofit"]:
             raise BadField("The answer is missing: send an option, a word, or nofit.")
         return attrs
-
-
-def submitted_answer(sent: dict[str, Any]) -> SubmittedAnswer:
-    """The answer in a checked body."""
-    return SubmittedAnswer(
-        ref=sent["id"],
-        option=sent.get("option", ""),
-        word=sent.get("word", ""),
-        nofit=sent["nofit"],
-        visible_ms=sent["visible_ms"],
-    )
 
 
 @extend_schema_field(
@@ -358,7 +335,8 @@ class MessagesViewSet(ApiViewSet):
 
         Newest first, without personal data, with the verdict of each stage.
         """
-        return self.list_page(messages_of(self.site))
+        heard = self.site.messages.select_related("author", "conversation")
+        return self.list_page(heard.order_by("-received_at", "-pk"))
 
     @extend_schema(
         operation_id="site_message_post",
@@ -393,7 +371,14 @@ def receive(request: Request) -> StoredMessage:
     heard = post_message(
         site,
         sent["author"],
-        incoming(sent),
+        Incoming(
+            ref=sent["id"],
+            conversation=sent["conversation"],
+            role=sent["role"],
+            text=sent["text"],
+            language=sent["lang"][:2].lower(),
+            country=sent["country"],
+        ),
         version=sent["consent"],
         consented_at=sent["consented_at"],
     )

@@ -17,14 +17,7 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.authors.api.access import SiteViewSet
 from apps.authors.models import Answer, Author, Message, Payout, Reward
-from apps.authors.selectors.authors import (
-    answers_of,
-    get_author,
-    get_payout,
-    payout_lines,
-    payouts_of,
-    rewards_of,
-)
+from apps.authors.selectors.authors import get_author, get_payout, payout_lines
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import set_ruling
 from apps.common.api.filters import BooleanFilter
@@ -143,7 +136,6 @@ class AnswerSerializer(serializers.ModelSerializer[Answer]):
 
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_options(self, answer: Answer) -> list[str]:
-        """The texts of the options."""
         return [str(option["label"]) for option in answer.question.options]
 
 
@@ -217,7 +209,6 @@ class PayoutDetailSerializer(PayoutSerializer):
 
     @extend_schema_field(PayoutLineSerializer(many=True))
     def get_rewards(self, payout: Payout) -> Any:
-        """The amounts per author and currency."""
         return PayoutLineSerializer(payout_lines(payout), many=True).data
 
 
@@ -248,7 +239,8 @@ class AnswersViewSet(SiteViewSet):
 
         Newest first, also undone and excluded ones, with the time and the reason.
         """
-        return self.list_page(answers_of(self.site))
+        given = Answer.objects.filter(question__site=self.site)
+        return self.list_page(given.select_related("author", "question__feature").order_by("-pk"))
 
 
 class RulingViewSet(SiteViewSet):
@@ -284,7 +276,7 @@ class RewardsViewSet(SiteViewSet):
 
         One for each answer that earned something, oldest first.
         """
-        return self.list_page(rewards_of(self.site))
+        return self.list_page(self.site.rewards.select_related("author").order_by("pk"))
 
 
 class PayoutViewSet(SiteViewSet):
@@ -301,7 +293,7 @@ class PayoutViewSet(SiteViewSet):
 
         Newest first.
         """
-        return self.list_page(payouts_of(self.site))
+        return self.list_page(self.site.payouts.order_by("-pk"))
 
     @extend_schema(request=None, parameters=[FormatSerializer], responses=_MADE)
     def create(self, request: SignedInApiRequest, **_: str) -> HttpResponse:

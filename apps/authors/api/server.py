@@ -23,14 +23,13 @@ from apps.authors.api.messages import (
     SaidSerializer,
     WhoSerializer,
     WhoseTurnSerializer,
-    submitted_answer,
 )
 from apps.authors.errors import TooEarly
 from apps.authors.models import Author
 from apps.authors.selectors.authors import question_of, question_uid
 from apps.authors.selectors.messages import question_words
 from apps.authors.selectors.sites import check_open
-from apps.authors.services.answers import UNDO_MS, dismiss, record_answer, undo
+from apps.authors.services.answers import UNDO_MS, SubmittedAnswer, dismiss, record_answer, undo
 from apps.authors.services.authors import author_of_subject, opt_out
 from apps.authors.services.privacy import author_data, erase_author
 from apps.authors.services.questions import mark_shown, next_question
@@ -108,7 +107,13 @@ class QuestionViewSet(SiteServerViewSet):
         sent = self.read_body(SaidSerializer)
         author = self.author(sent["author"])
         check_open(author.site, None)
-        answer = submitted_answer(sent)
+        answer = SubmittedAnswer(
+            ref=sent["id"],
+            option=sent.get("option", ""),
+            word=sent.get("word", ""),
+            nofit=sent["nofit"],
+            visible_ms=sent["visible_ms"],
+        )
         record_answer(author, question_uid(qid), answer, consent=None, received=received)
         return _state(author, qid, undo_ms=UNDO_MS)
 

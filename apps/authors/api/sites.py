@@ -16,6 +16,7 @@ from apps.authors.models import ConsentText, Feature, Site, SiteKey
 from apps.authors.selectors.sites import clear_known_sites, current_consent, sites_of
 from apps.authors.services.features import MOST_BYTES, add_features, import_features, read_features
 from apps.authors.services.sites import (
+    PLAIN,
     add_key,
     create_site,
     delete_site,
@@ -27,12 +28,12 @@ from apps.authors.services.sites import (
 from apps.authors.snippets import snippet
 from apps.common.api.parsers import TABLE, PlainJSONParser, TableParser
 from apps.common.figures import nanousd
+from apps.common.validation import refuse_unknown
 from apps.llm.models import ModelSpec
 from apps.llm.selectors import UnknownModelName
 from apps.llm.services import known_model
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
-from labelhub.core.errors import InvalidInput
 
 
 class FeatureTableParser(TableParser):
@@ -42,15 +43,6 @@ class FeatureTableParser(TableParser):
     what = "A file of features"
 
 
-#: Plain columns that can be read and changed; the others are declared below.
-PLAIN = [
-    "name", "enabled", "region", "identity", "consent_by", "privacy_url", "least_relevant",
-    "most_questions", "sampling", "every_messages", "min_seconds", "per_conversation", "per_day",
-    "reask_share", "chat_title", "chat_greeting", "chat_instructions", "reward_cents", "currency",
-    "reward_daily_cents", "reward_total_cents", "reward_hold_days", "keep_text", "retention_days",
-    "answers_decide", "country_header", "calls_per_day", "replies_anonymous", "replies_verified",
-    "replies_network",
-]  # fmt: skip
 DECLARED = ["allowed_origins", "languages", "model", "chat_model", "daily_budget_usd"]
 FEATURES = {
     "oneOf": [
@@ -120,24 +112,19 @@ class SiteSerializer(serializers.ModelSerializer[Site]):
         read_only_fields = fields
 
     def get_model(self, site: Site) -> str | None:
-        """The model that words the questions."""
         return model_name(site.model)
 
     def get_chat_model(self, site: Site) -> str | None:
-        """The model that answers in chat mode."""
         return model_name(site.chat_model)
 
     def get_daily_budget_usd(self, site: Site) -> float | None:
-        """The most that models may cost per day."""
         return None if site.daily_budget_nanousd is None else site.daily_budget_nanousd / 1e9
 
     @extend_schema_field(ConsentSerializer)
     def get_consent(self, site: Site) -> dict[str, Any]:
-        """The present consent text."""
         return dict(ConsentSerializer(current_consent(site)).data)
 
     def get_snippet(self, site: Site) -> str:
-        """The script tag with this server's address."""
         script: str = self.context["request"].build_absolute_uri(reverse("widget_script"))
         return snippet(site, script)
 
@@ -373,11 +360,7 @@ class FeaturesViewSet(SiteViewSet):
 
 def _changes(sent: serializers.Serializer[Any], project: Project) -> dict[str, Any]:
     """The checked fields, as arguments of the services."""
-    if isinstance(sent.initial_data, dict):
-        # Otherwise a misspelt setting would be ignored silently.
-        unknown = sorted({*sent.initial_data} - {*SiteSerializer().fields, *sent.fields})
-        if unknown:
-            raise InvalidInput.at(unknown[0][:60], "A site has no such field.")
+    refuse_unknown(sent.initial_data, {*SiteSerializer().fields, *sent.fields}, "A site")
     sent.is_valid(raise_exception=True)
     changes = dict(sent.validated_data)
     for field in ("model", "chat_model"):

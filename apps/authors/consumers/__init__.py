@@ -5,6 +5,12 @@ keep a queue of the channel layer for each socket. Nothing here waits for a mode
 reached through a few threads of its own.
 """
 
+from typing import Any, cast
+
+from django.urls import path
+
 from apps.authors.consumers.widget import widget_socket
 
-__all__ = ["widget_socket"]
+# Channels routes to ASGI applications where Django routes to views. No session, no host check:
+# pages of other sites come here.
+websocket_urlpatterns = [path("ws/v1/widget/", cast(Any, widget_socket))]

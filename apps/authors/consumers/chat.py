@@ -29,7 +29,7 @@ from apps.authors.services.limits import (
     reserve,
     unknown_person,
 )
-from apps.authors.services.privacy import original_text
+from apps.authors.services.privacy import open_text
 from apps.authors.translations import LIMIT_REACHED, translated
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview import frames
@@ -215,7 +215,7 @@ def _latest_conversation(author: Author) -> PastConversation | None:
             {
                 "mid": message.ref,
                 "role": message.role,
-                "text": original_text(message),
+                "text": open_text(message.text, message.sealed),
                 "ts": int(message.received_at.timestamp() * 1000),
             }
             for message in recent

@@ -12,13 +12,15 @@ from apps.authors.consumers.chat import begin_reply, on_retry
 from apps.authors.consumers.session import Session, SomebodyElse
 from apps.authors.consumers.socket import LEFT
 from apps.authors.database import in_database, with_pauses
-from apps.authors.errors import Erased, NotYours, OptedOut, UnknownQuestion
+from apps.authors.errors import Erased, NotYours, OptedOut
 from apps.authors.models import Author, Consent, Message
+from apps.authors.selectors.authors import question_uid
 from apps.authors.selectors.sites import KnownSite
-from apps.authors.services import answers, authors, messages, privacy, questions, site_config
+from apps.authors.services import answers, authors, messages, privacy, questions
 from apps.authors.services.locking import lock_author
 from apps.authors.services.message_lease import AskingTask, claim_message
 from apps.authors.services.messages import is_crisis
+from apps.authors.services.site_config import offers
 from labelhub.core.interview import frames
 from labelhub.core.interview.frames import Frame
 
@@ -54,7 +56,7 @@ async def on_message(session: Session, frame: Frame) -> None:
             language=session.language,
             country=country if _COUNTRY.fullmatch(country) else "",
         ),
-        session.busy < MOST_AT_ONCE,
+        len(session.tasks) < MOST_AT_ONCE,
     )
     await session.socket.ack(frame.id)
     if is_crisis(heard.message):
@@ -68,14 +70,14 @@ async def on_message(session: Session, frame: Frame) -> None:
 async def on_shown(session: Session, frame: Frame) -> None:
     """The question is before the author's eyes."""
     sent, now = cast(frames.Shown, frame.d), timezone.now()
-    await session.act(questions.mark_shown, _uid(sent.qid), now)
+    await session.act(questions.mark_shown, question_uid(sent.qid), now)
     await session.socket.ack(frame.id)
 
 
 async def on_early(session: Session, frame: Frame) -> None:
     """Somebody clicked too soon."""
     sent = cast(frames.Early, frame.d)
-    await session.act(questions.note_early, _uid(sent.qid), sent.ms)
+    await session.act(questions.note_early, question_uid(sent.qid), sent.ms)
     await session.socket.ack(frame.id)
 
 
@@ -90,13 +92,13 @@ async def on_answer(session: Session, frame: Frame) -> None:
         keyboard=sent.kb,
         connected=session.began_at,
     )
-    await _answer(session, frame, _uid(sent.qid), answer)
+    await _answer(session, frame, question_uid(sent.qid), answer)
 
 
 async def on_dismiss(session: Session, frame: Frame) -> None:
     """No answer: a fact about the moment, or, where nothing fits, about the question."""
     sent = cast(frames.Dismiss, frame.d)
-    uid = _uid(sent.qid)
+    uid = question_uid(sent.qid)
     if sent.how == "nofit":
         answer = answers.SubmittedAnswer(ref=frame.id, word=sent.val, nofit=True)
         await _answer(session, frame, uid, answer)
@@ -109,7 +111,7 @@ async def on_dismiss(session: Session, frame: Frame) -> None:
 
 async def on_undo(session: Session, frame: Frame) -> None:
     """Take the last answer back, whatever text the site has by now."""
-    uid = _uid(cast(frames.Undo, frame.d).qid)
+    uid = question_uid(cast(frames.Undo, frame.d).qid)
     await session.check_access()
     await session.act(answers.undo, uid)
     session.pushed = uid
@@ -120,8 +122,8 @@ async def on_offered(session: Session, frame: Frame) -> None:
     """An offer was shown, clicked, found helpful or sent away."""
     sent = cast(frames.Offered, frame.d)
     await session.check_access()
-    uid = _uid(sent.oid)
-    await session.act(site_config.record_offer_event, uid, sent.what, frame.id)
+    uid = question_uid(sent.oid)
+    await session.act(offers().record_event, uid, sent.what, frame.id)
     if sent.what == "close":
         session.offers.discard(uid)
     await session.socket.ack(frame.id)
@@ -234,7 +236,9 @@ async def _after_answer(session: Session, uid: UUID) -> None:
     """Take the question off the author's other pages, and bring the next one."""
     if session.pushed == uid:  # nothing is left to take back, unless it is undone
         session.pushed = None
-    await session.retract_elsewhere(uid, "answered_elsewhere")
+    for other in session.registry.of(session.author_id):
+        if other is not session and other.pushed == uid:
+            await other.retract("answered_elsewhere")
     await session.push_question()
 
 
@@ -268,10 +272,3 @@ def _store_consent(author: Author, known: KnownSite, by: str) -> Consent:
     if author.opted_out_at is not None:
         authors.opt_in(author)
     return authors.consent_of(author, known.consent, by)
-
-
-def _uid(raw: str) -> UUID:
-    try:
-        return UUID(raw)
-    except ValueError:
-        raise UnknownQuestion("There is no such question.") from None

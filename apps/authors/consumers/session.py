@@ -37,12 +37,7 @@ from apps.authors.selectors.sites import KnownSite, cached_site, check_open, kno
 from apps.authors.services.authors import check_ident, close_unattended, has_returned
 from apps.authors.services.chat import ChatHistory
 from apps.authors.services.questions import next_question
-from apps.authors.services.site_config import (
-    authors_with_offers,
-    delivered_offers,
-    next_offer,
-    withdrawn_offers,
-)
+from apps.authors.services.site_config import next_offer, offers
 from apps.common.prepared import prepared
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.identity import IdentExpired
@@ -102,19 +97,20 @@ class Session:
         #: Offers that may be on this page.
         self.offers: set[UUID] = set()
         self.talk = ChatHistory()
-        self._tasks: set[asyncio.Task[None]] = set()
+        #: Running background work.
+        self.tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run ``work`` in the background until it ends or :meth:`stop` is called."""
         task = asyncio.get_running_loop().create_task(log_failure(work))
         _running.add(task)
-        self._tasks.add(task)
+        self.tasks.add(task)
         task.add_done_callback(_running.discard)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self.tasks.discard)
 
     def stop(self) -> None:
         """Cancel all background work of this socket."""
-        for task in self._tasks:
+        for task in self.tasks:
             task.cancel()
 
     @property
@@ -140,7 +136,7 @@ class Session:
         """The socket is closed. Where its author does not come back, also not to another server,
         what was begun for them ends, and so does the question that was before their eyes."""
         self.registry.leave(self)
-        if self._tasks or self.pushed:
+        if self.tasks or self.pushed:
             away = asyncio.get_running_loop().create_task(self._end_unattended(timezone.now()))
             _leaving.add(away)
             away.add_done_callback(_leaving.discard)
@@ -163,16 +159,6 @@ class Session:
         self.offers.clear()
         self.agreed_to = None
         await self.registry.join(self)
-
-    @property
-    def verified(self) -> bool:
-        """Whether the host has said who they are."""
-        return bool(self.subject)
-
-    @property
-    def busy(self) -> int:
-        """Number of running background tasks."""
-        return len(self._tasks)
 
     async def check(self) -> None:
         """Look whether what this author sends now may be taken: on every message and answer, not
@@ -249,7 +235,7 @@ class Session:
 
         def withdrawn(author: Author) -> tuple[UUID | None, set[UUID]]:
             question = _retracted.first(author.pk, last) if last else None
-            return question.uid if question else None, delivered_offers(author)
+            return question.uid if question else None, offers().delivered(author)
 
         self.pushed, self.offers = await self.act(withdrawn)
         await self.registry.retract([self])
@@ -279,21 +265,10 @@ class Session:
             self.offers.add(UUID(str(found["oid"])))
             await self.socket.send("offer", dict(found), re=str(found["re"]))
 
-    async def retract_elsewhere(self, uid: UUID, why: str) -> None:
-        """Tell the author's other pages that a question is settled."""
-        for other in self.registry.of(self.author_id):
-            if other is not self and other.pushed == uid:
-                await other.retract(why)
-
     async def retract(self, why: str) -> None:
         """Take the question off this page that was sent to it last."""
         uid, self.pushed = self.pushed, None
         await self.socket.send("retract", {"qid": str(uid), "why": why})
-
-    async def retract_offer(self, uid: UUID) -> None:
-        """Take an offer off this page."""
-        self.offers.discard(uid)
-        await self.socket.send("retract", {"oid": str(uid), "why": TAKEN_BACK})
 
     async def refuse(self, re: str, error: LabelhubError) -> None:
         """Say that something was not taken, and end the connection where nothing ever will be."""
@@ -450,14 +425,15 @@ class ConnectionRegistry:
         """Remove withdrawn questions and offers from these pages."""
         showing = [session for session in sessions if session.pushed or session.offers]
         questions = {session.pushed for session in showing if session.pushed}
-        offers = set[UUID]().union(*(session.offers for session in showing))
+        offered = set[UUID]().union(*(session.offers for session in showing))
         gone = await in_database(withdrawn_questions, questions) if questions else set()
-        ended = await in_database(withdrawn_offers, offers) if offers else set()
+        ended = await in_database(offers().withdrawn, offered) if offered else set()
         for session in showing:
             if session.pushed in gone:
                 await session.retract(TAKEN_BACK)
             for uid in session.offers & ended:
-                await session.retract_offer(uid)
+                session.offers.discard(uid)
+                await session.socket.send("retract", {"oid": str(uid), "why": TAKEN_BACK})
 
     async def _keep(self) -> None:
         """Until nobody is left: close silent sockets and those of authors who were erased
@@ -470,8 +446,12 @@ class ConnectionRegistry:
                 await self._close_erased()
                 await self.retract(chain.from_iterable(self._sessions.values()))
                 here = list(self._sessions)
-                await self._wake(await in_database(authors_to_wake, here))
-                await self._offer(await in_database(authors_with_offers, here))
+                for author_id in await in_database(authors_to_wake, here):
+                    for session in self.of(author_id)[-1:]:
+                        await session.push_question()
+                for author_id in await in_database(offers().waiting, here):
+                    for session in self.of(author_id)[-1:]:
+                        await session.push_offer()
             except Exception:  # one bad round must not end the keeping
                 logger.exception("Looking after the widget's sockets failed; it is tried again.")
 
@@ -486,18 +466,6 @@ class ConnectionRegistry:
         for author_id in await in_database(erased_among, owners):
             if author_id not in self.erasing:
                 await self.dismiss(author_id, Erased("Your data was deleted."))
-
-    async def _wake(self, author_ids: Iterable[int]) -> None:
-        for author_id in author_ids:
-            sessions = self.of(author_id)
-            if sessions:
-                await sessions[-1].push_question()
-
-    async def _offer(self, author_ids: Iterable[int]) -> None:
-        for author_id in author_ids:
-            sessions = self.of(author_id)
-            if sessions:
-                await sessions[-1].push_offer()
 
 
 _registries: WeakKeyDictionary[asyncio.AbstractEventLoop, ConnectionRegistry] = WeakKeyDictionary()

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -49,19 +48,11 @@ from labelhub.core.interview.identity import VerifiedVisitor
 HEARTBEAT = 25
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
-    """A session admitted by the frame ``re``, with the fields of its welcome; ``last``
-    is the number of the last question that their page has got."""
-
-    session: Session
-    re: str
-    words: Mapping[str, Any]
-    last: int
-
-
-async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
-    """Check a hello frame: return the admission, or send the reason and close."""
+async def admit(
+    socket: Socket, frame: Frame, network: str
+) -> tuple[Session, dict[str, Any]] | None:
+    """Check a hello frame: return the session with the fields of its welcome, or send the reason
+    and close."""
     hello = cast(Hello, frame.d)
     try:
         known = await in_database(known_site, hello.key)
@@ -93,27 +84,27 @@ async def admit(socket: Socket, frame: Frame, network: str) -> Admission | None:
                 network=network,
             ),
         )
-        return Admission(session, frame.id, words, hello.last)
+        return session, words
     except LabelhubError as error:
         await socket.nack(frame.id, error.code, error.message, retry=error.retryable)
         await socket.close(LEFT if isinstance(error, Erased) else NO_AUTH, error.message)
         return None
 
 
-async def greet(entry: Admission) -> None:
-    """Welcome them, with what waits for them. Whoever calls this looks after their leaving."""
-    session = entry.session
+async def greet(session: Session, frame: Frame, words: Mapping[str, Any]) -> None:
+    """Welcome who said the hello, with what waits for them. Whoever calls this looks after their
+    leaving."""
     try:
         await session.registry.join(session)
-        await session.socket.send("welcome", entry.words, seq=0)
+        await session.socket.send("welcome", words, seq=0)
         if not session.author_id:
             return
         if session.mode == "chat":
             await chat.send_history(session)
-        await session.recall(entry.last)
+        await session.recall(cast(Hello, frame.d).last)
         await session.push_question()
     except LabelhubError as error:  # such as: their data was deleted at this moment
-        await session.refuse(entry.re, error)
+        await session.refuse(frame.id, error)
 
 
 async def _admit_author(session: Session, arrival: Arrival) -> dict[str, Any]:
@@ -164,8 +155,8 @@ def _find_owner(known: KnownSite, arrival: Arrival) -> tuple[Author | None, Veri
         return known.site.authors.filter(subject=ident.sub).first(), ident
     if not arrival.token:
         return None, None
-    with_token = Author.objects.with_token(digest(arrival.token), timezone.now())
-    return with_token.filter(site=known.site).first(), None
+    with_token = known.site.authors.filter(token_digest=digest(arrival.token))
+    return with_token.filter(token_until__gt=timezone.now()).first(), None
 
 
 def _reward_words(author: Author, known: KnownSite) -> dict[str, str] | None:
@@ -196,15 +187,16 @@ async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
         await socket.close(TOO_MUCH, "Too many connections from your network; try again later.")
         return
     first = await _receive_hello(socket)
-    entry = await admit(socket, first, network) if first is not None else None
-    if entry is None:
+    admitted = await admit(socket, first, network) if first is not None else None
+    if first is None or admitted is None:
         return
+    session, words = admitted
     try:
-        await greet(entry)
-        await _listen(entry.session)
+        await greet(session, first, words)
+        await _listen(session)
     finally:
         socket.closed = True
-        await entry.session.leave()
+        await session.leave()
 
 
 async def _receive_hello(socket: Socket) -> Frame | None:

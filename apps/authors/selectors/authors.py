@@ -5,7 +5,6 @@ Lists are querysets with what a row shows already joined, so that a page takes o
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,59 +26,13 @@ from labelhub.core.errors import NotFound
 
 #: What the list of authors may be narrowed to.
 GROUPS = {
-    "counting": _("Whose answers count"),
-    "excluded": _("Excluded"),
-    "ruled": _("Decided by a manager"),
-    "verified": _("Signed in by the host"),
-    "left": _("Opted out"),
-}
-_EXCLUDED = ~counting_authors()
-_FILTERS = {
-    "counting": ~_EXCLUDED,
-    "excluded": _EXCLUDED,
-    "ruled": Q(ruling__isnull=False),
-    "verified": ~Q(subject=""),
-    "left": Q(opted_out_at__isnull=False),
+    "counting": (_("Whose answers count"), counting_authors()),
+    "excluded": (_("Excluded"), ~counting_authors()),
+    "ruled": (_("Decided by a manager"), Q(ruling__isnull=False)),
+    "verified": (_("Signed in by the host"), ~Q(subject="")),
+    "left": (_("Opted out"), Q(opted_out_at__isnull=False)),
 }
 _PSEUDONYM = re.compile(r"(?:author-)?([0-9a-f]{8})[0-9a-f]{0,2}", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class AuthorRow:
-    """An author in a list, with counts of their messages and answers."""
-
-    author: Author
-    messages: int
-    answers: int
-    nofit: int
-    excluded: int
-
-
-@dataclass(frozen=True, slots=True)
-class Owed:
-    """Rewards of one currency and state: "held", "due", "paid" or "void"."""
-
-    state: str
-    currency: str
-    cents: int
-    rewards: int
-    authors: int
-
-
-@dataclass(frozen=True, slots=True)
-class PayoutLine:
-    """What one author is paid by a payout."""
-
-    subject: str
-    pseudonym: str
-    cents: int
-    currency: str
-    answers: int
-
-
-def authors_of(site: Site) -> QuerySet[Author]:
-    """A site's authors, last seen first."""
-    return Author.objects.filter(site=site).order_by("-seen_at", "-pk")
 
 
 class AuthorFilter(SearchFilter):
@@ -91,7 +44,7 @@ class AuthorFilter(SearchFilter):
         max_length=200,
     )
     group = ChoiceFilter(
-        choices=list(GROUPS.items()),
+        choices=[(group, words) for group, (words, _which) in GROUPS.items()],
         method="narrow_to",
         label=_("Show"),
         empty_label=_("Everybody"),
@@ -106,11 +59,11 @@ class AuthorFilter(SearchFilter):
 
     def narrow_to(self, authors: QuerySet[Author], _name: str, group: str) -> QuerySet[Author]:
         """Authors of one group."""
-        return authors.filter(_FILTERS[group])
+        return authors.filter(GROUPS[group][1])
 
 
-def author_rows(authors: Sequence[Author]) -> list[AuthorRow]:
-    """The authors with what they wrote and answered, in two queries."""
+def author_rows(authors: Sequence[Author]) -> list[dict[str, Any]]:
+    """The authors with how much they wrote and answered, in two queries."""
     ids = [author.pk for author in authors]
     wrote = Message.objects.by_authors().filter(author__in=ids)
     messages = dict(wrote.values_list("author").annotate(n=Count("pk")).order_by())
@@ -125,8 +78,15 @@ def author_rows(authors: Sequence[Author]) -> list[AuthorRow]:
     rows = []
     for author in authors:
         did = answers.get(author.pk, {})
-        counts = (did.get("n", 0), did.get("nofit", 0), did.get("excluded", 0))
-        rows.append(AuthorRow(author, messages.get(author.pk, 0), *counts))
+        rows.append(
+            {
+                "author": author,
+                "messages": messages.get(author.pk, 0),
+                "answers": did.get("n", 0),
+                "nofit": did.get("nofit", 0),
+                "excluded": did.get("excluded", 0),
+            }
+        )
     return rows
 
 
@@ -143,13 +103,7 @@ def get_author(site: Site, uid: UUID) -> Author:
     return author
 
 
-def answers_by(author: Author, most: int = 50) -> QuerySet[Answer]:
-    """An author's last answers, with their questions."""
-    found = Answer.objects.filter(author=author).select_related("question__feature")
-    return found.order_by("-pk")[:most]
-
-
-def rewards_owed(site: Site, now: datetime) -> list[Owed]:
+def rewards_owed(site: Site, now: datetime) -> list[dict[str, Any]]:
     """What is held, due, paid and void, by currency."""
     unpaid = Q(payout__isnull=True, void_at__isnull=True)
     states = {
@@ -165,13 +119,13 @@ def rewards_owed(site: Site, now: datetime) -> list[Owed]:
         parts[f"{state}_authors"] = Count("author", filter=which, distinct=True)
     rows = Reward.objects.filter(site=site).values("currency").annotate(**parts)
     return [
-        Owed(
-            state=state,
-            currency=row["currency"],
-            cents=row[f"{state}_cents"] or 0,
-            rewards=row[f"{state}_n"],
-            authors=row[f"{state}_authors"],
-        )
+        {
+            "state": state,
+            "currency": row["currency"],
+            "cents": row[f"{state}_cents"] or 0,
+            "rewards": row[f"{state}_n"],
+            "authors": row[f"{state}_authors"],
+        }
         for row in rows.order_by("currency")
         for state in states
     ]
@@ -195,7 +149,7 @@ def get_payout(site: Site, payout_id: int) -> Payout:
     return payout
 
 
-def payout_lines(payout: Payout) -> list[PayoutLine]:
+def payout_lines(payout: Payout) -> list[dict[str, Any]]:
     """Whom the host pays how much: a line for each author and currency."""
     rows = (
         Reward.objects.filter(payout=payout)
@@ -204,13 +158,11 @@ def payout_lines(payout: Payout) -> list[PayoutLine]:
         .order_by("author__subject", "author__uid", "currency")
     )
     return [
-        PayoutLine(
-            subject=row["author__subject"],
-            pseudonym=Author(uid=row["author__uid"]).pseudonym,
-            cents=row["cents"],
-            currency=row["currency"],
-            answers=row["answers"],
-        )
+        row
+        | {
+            "subject": row["author__subject"],
+            "pseudonym": Author(uid=row["author__uid"]).pseudonym,
+        }
         for row in rows
     ]
 
@@ -235,28 +187,6 @@ def find_site_for(user: User | AnonymousUser, public_key: str, right: Right) -> 
     except NotFound:
         raise UnknownSite("No site has this key; copy it from the site's page again.") from None
     return site
-
-
-def messages_of(site: Site) -> QuerySet[Message]:
-    """What was heard on the site, newest first."""
-    heard = Message.objects.filter(site=site)
-    return heard.select_related("author", "conversation").order_by("-received_at", "-pk")
-
-
-def answers_of(site: Site) -> QuerySet[Answer]:
-    """What was answered on the site, newest first."""
-    given = Answer.objects.filter(question__site=site)
-    return given.select_related("author", "question__feature").order_by("-pk")
-
-
-def rewards_of(site: Site) -> QuerySet[Reward]:
-    """What answers earned, oldest first."""
-    return Reward.objects.filter(site=site).select_related("author").order_by("pk")
-
-
-def payouts_of(site: Site) -> QuerySet[Payout]:
-    """The site's payouts, newest first."""
-    return Payout.objects.filter(site=site).order_by("-pk")
 
 
 def find_author(site: Site, subject: str) -> Author:

@@ -1,8 +1,8 @@
 """The live feed of a site's messages, and the questions that wait to be brought to authors."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Prefetch
@@ -13,39 +13,40 @@ from django_stubs_ext import StrOrPromise
 from apps.authors.models import Author, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.selectors.sites import money_words
-from apps.authors.stages import StageRow, reason_words, stage_name, stage_rows
+from apps.authors.stages import StageRow, reason_words, stage_name, stage_row
 from apps.authors.translations import RIGHT_TO_LEFT, WHY, translated
+
+Id = TypeVar("Id", int, UUID)
 
 #: Authors looked for by one query.
 AT_ONCE = 500
 
 
-def authors_to_wake(author_ids: Sequence[int]) -> list[int]:
+def _in_parts(ids: Collection[Id]) -> Iterator[list[Id]]:
+    rest = list(ids)
+    return (rest[start : start + AT_ONCE] for start in range(0, len(rest), AT_ONCE))
+
+
+def authors_to_wake(author_ids: Collection[int]) -> list[int]:
     """Authors with a question that was not sent yet."""
     waiting = Question.objects.filter(status="waiting", number=1, expires_at__gt=timezone.now())
     found: dict[int, None] = {}
-    for start in range(0, len(author_ids), AT_ONCE):
-        here = waiting.filter(author__in=author_ids[start : start + AT_ONCE]).order_by("expires_at")
+    for part in _in_parts(author_ids):
+        here = waiting.filter(author__in=part).order_by("expires_at")
         found |= dict.fromkeys(here.values_list("author_id", flat=True))
     return list(found)
 
 
 def withdrawn_questions(uids: Collection[UUID]) -> set[UUID]:
     """Questions that were withdrawn and must go off the pages."""
-    ids, found = list(uids), set[UUID]()
-    for start in range(0, len(ids), AT_ONCE):
-        here = Question.objects.filter(uid__in=ids[start : start + AT_ONCE], status="retracted")
-        found.update(here.order_by().values_list("uid", flat=True))
-    return found
+    gone = Question.objects.filter(status="retracted").order_by().values_list("uid", flat=True)
+    return {uid for part in _in_parts(uids) for uid in gone.filter(uid__in=part)}
 
 
 def erased_among(author_ids: Collection[int]) -> set[int]:
     """Authors whose data was deleted."""
-    ids, gone = list(author_ids), set(author_ids)
-    for start in range(0, len(ids), AT_ONCE):
-        here = Author.objects.filter(pk__in=ids[start : start + AT_ONCE]).order_by()
-        gone.difference_update(here.values_list("pk", flat=True))
-    return gone
+    kept = Author.objects.order_by().values_list("pk", flat=True)
+    return set(author_ids).difference(*(kept.filter(pk__in=part) for part in _in_parts(author_ids)))
 
 
 def pending_questions(message: Message) -> list[dict[str, Any]]:
@@ -144,6 +145,5 @@ def _row(message: Message) -> FeedRow:
     if not words:
         reason = reason_words(message.reason)
         words = stage_name(message.dropped_at) + (f": {reason}" if reason else "")
-    return FeedRow(
-        message, status, words, stage_rows(message.stages), list(message.questions.all())
-    )
+    stages = [stage_row(stage) for stage in message.stages]
+    return FeedRow(message, status, words, stages, list(message.questions.all()))

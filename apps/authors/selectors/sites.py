@@ -165,6 +165,8 @@ def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:
     spoken_language = language if language in site.languages else site.language
     text = consent_words(known.consent, spoken_language, site.language)
     matcher = site.chat_model is None or site.chat_model.offline
+    reward = money_words(site.reward_cents, site.currency)
+    offer = translated(REWARD_OFFER, spoken_language).format(amount=reward)
     return {
         "site": site.name,
         "time": int(timezone.now().timestamp() * 1000),
@@ -182,7 +184,7 @@ def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:
             "privacy_url": site.privacy_url,
             "by": site.consent_by,
         },
-        "reward": {"text": offer} if (offer := reward_offer(site, spoken_language)) else None,
+        "reward": {"text": offer} if site.reward_cents else None,
         "chat": {
             "title": site.chat_title or site.name,
             "greeting": site.chat_greeting,
@@ -195,15 +197,6 @@ def use_of_today(site: Site) -> SiteUse:
     """What the site's models did today (UTC), and how often a limit kept them from it."""
     today = timezone.now().date()
     return SiteUse.objects.filter(site=site, day=today).first() or SiteUse(site=site, day=today)
-
-
-def reward_offer(site: Site, language: str) -> str:
-    """What an answer earns those who can be paid, in the author's words; empty for nothing."""
-    if not site.reward_cents:
-        return ""
-    return translated(REWARD_OFFER, language).format(
-        amount=money_words(site.reward_cents, site.currency)
-    )
 
 
 def money_words(cents: int, currency: str) -> str:

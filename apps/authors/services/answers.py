@@ -22,6 +22,7 @@ from apps.authors.errors import (
     UnknownQuestion,
 )
 from apps.authors.models import Answer, Author, Consent, Event, Message, Question, Site
+from apps.authors.querysets import OPEN
 from apps.authors.services.locking import lock_author
 from apps.authors.services.messages import SHOWN_OF_REPLIES, context_of, in_quiet_period, stable_ref
 from apps.authors.services.questions import count_early
@@ -239,7 +240,6 @@ def _current_label(item: int, annotator: int) -> QuerySet[Label]:
 UNDO_MS, UNDO_WITHIN = 5000, timedelta(seconds=7)
 #: Answers are accepted for so long after a question expired.
 LATEST = timedelta(hours=24)
-OPEN = (Question.Status.WAITING, Question.Status.PUSHED, Question.Status.SHOWN)
 #: How a question may be dismissed, and the status that it then has.
 DISMISSALS = {
     "skip": Question.Status.SKIPPED,

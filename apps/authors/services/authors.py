@@ -29,7 +29,7 @@ from apps.authors.selectors.sites import (
     signing_secrets,
 )
 from apps.authors.services.limits import has_agreed_since, inherit_limits
-from apps.authors.services.locking import lock_author_where, lock_or_create_author
+from apps.authors.services.locking import lock_or_create_author
 from apps.authors.services.messages import Incoming, StoredMessage, store_message, verdict
 from apps.common.sealing import digest, keyed_hash
 from labelhub.core.errors import LabelhubError
@@ -128,7 +128,7 @@ def _remembered_author(site: Site, **named: Any) -> Author:
         Erased: the data and the consent were deleted. A page connects without the old id after a
             new consent.
     """
-    author = lock_author_where(site=site, **named)
+    author = Author.objects.select_for_update(no_key=True).filter(site=site, **named).first()
     if author is None:
         raise Erased("Your data was deleted, with your consent; ask for consent again.")
     return author
@@ -207,9 +207,7 @@ def opt_out(author: Author) -> None:
     if Author.objects.filter(pk=author.pk, opted_out_at__isnull=True).update(opted_out_at=now):
         Event.objects.create(site_id=author.site_id, author=author, kind=Event.Kind.OPTED_OUT)
     author.consents.filter(withdrawn_at__isnull=True).update(withdrawn_at=now)
-    author.questions.filter(status__in=("waiting", "pushed", "shown")).update(
-        status="retracted", closed_at=now
-    )
+    author.questions.filter(status__in=OPEN).update(status="retracted", closed_at=now)
     author.opted_out_at = now
 
 

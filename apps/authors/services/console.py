@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from apps.authors.models import Author, Message, Site
 from apps.authors.services.message_lease import AskingTask, plan_of
-from apps.authors.services.messages import Screening, screen_text
+from apps.authors.services.messages import screen_text
 from apps.authors.services.questions import PATIENCE, OpenModels, interview
-from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.errors import LabelhubError
@@ -54,32 +53,38 @@ def dry_run(site: Site, text: str, open_models: OpenModels = shared_gateway) -> 
     """
     screened = screen_text(site, text)
     spec = site.model or ensure_builtin()
-    if screened.dropped_at:
-        return _dry_run(screened, spec, [])
     spent: list[int] = []
-    try:
-        message = Message(author=Author(site=site), text=screened.text, language=screened.language)
+    drafts: Sequence[Draft] = ()
+    if not screened.dropped_at:
         features = list(site.features.asked())
-        asked = asyncio.run(
-            _ask_models(
-                AskingTask(
-                    message=message,
-                    spec=spec,
-                    author_message=AuthorMessage(text=screened.text, language=screened.language),
-                    plan=plan_of(site, [feature.parsed for feature in features], {}),
-                    propensity=1.0,
-                    features={feature.key: feature for feature in features},
-                ),
-                spent,
-                open_models,
-            )
+        task = AskingTask(
+            message=Message(
+                author=Author(site=site), text=screened.text, language=screened.language
+            ),
+            spec=spec,
+            author_message=AuthorMessage(text=screened.text, language=screened.language),
+            plan=plan_of(site, [feature.parsed for feature in features], {}),
+            propensity=1.0,
+            features={feature.key: feature for feature in features},
         )
-    except LabelhubError as error:
-        screened.note("model", passed=False, reason=error.message)
-        return _dry_run(screened, spec, [], sum(spent))
-    for stage in asked.stages:
-        screened.note(stage.stage, passed=stage.passed, reason=stage.reason, **stage.data)
-    return _dry_run(screened, spec, asked.drafts, sum(spent))
+        try:
+            asked = asyncio.run(_ask_models(task, spent, open_models))
+        except LabelhubError as error:
+            screened.note("model", passed=False, reason=error.message)
+        else:
+            drafts = asked.drafts
+            for stage in asked.stages:
+                screened.note(stage.stage, passed=stage.passed, reason=stage.reason, **stage.data)
+    return DryRun(
+        text=screened.text,
+        language=screened.language,
+        stages=screened.stages,
+        dropped_at=screened.dropped_at,
+        reason=screened.reason,
+        questions=[_question(draft, screened.text) for draft in drafts],
+        model=spec.name,
+        cost_nanousd=sum(spent),
+    )
 
 
 async def _ask_models(
@@ -90,21 +95,6 @@ async def _ask_models(
             return await interview(task, models, spent)
     finally:
         await close_all()
-
-
-def _dry_run(
-    screened: Screening, spec: ModelSpec, drafts: Sequence[Draft], cost: int = 0
-) -> DryRun:
-    return DryRun(
-        text=screened.text,
-        language=screened.language,
-        stages=screened.stages,
-        dropped_at=screened.dropped_at,
-        reason=screened.reason,
-        questions=[_question(draft, screened.text) for draft in drafts],
-        model=spec.name,
-        cost_nanousd=cost,
-    )
 
 
 def _question(draft: Draft, text: str) -> DryQuestion:

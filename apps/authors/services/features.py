@@ -217,7 +217,8 @@ def _parts(cell: str) -> list[str]:
     return [part.strip() for part in cell.split(";") if part.strip()]
 
 
-def _number(cell: str) -> Any:
+def number_or_text(cell: str) -> float | str:
+    """The number; other text is unchanged, so that the parser refuses it."""
     try:
         return float(cell)
     except ValueError:
@@ -234,12 +235,12 @@ COLUMNS: Mapping[str, Callable[[str], Any]] = {
     "definition": str,
     "answer": str.lower,
     "values": _parts,
-    "bounds": lambda cell: [_number(part) for part in _parts(cell)],
+    "bounds": lambda cell: [number_or_text(part) for part in _parts(cell)],
     "unit": str,
     "ordinal": _flag,
     "always": _flag,
     "applies": str,
     "hint": str,
     "cues": _parts,
-    "prior": _number,
+    "prior": number_or_text,
 }

@@ -8,13 +8,12 @@ every day) and are made with the server's key: rows cannot be joined, and tell n
 without the key and the id.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from apps.authors.models import (
@@ -27,7 +26,7 @@ from apps.authors.models import (
     Site,
     SiteUse,
 )
-from apps.authors.querysets import OPEN, RewardQuerySet
+from apps.authors.querysets import OPEN
 from apps.common.prepared import prepared
 from apps.common.sealing import keyed_hash
 from labelhub.core.errors import LabelhubError
@@ -91,7 +90,7 @@ class Person:
 
 def person_of(author: Author) -> Person:
     """The person whom ``author`` stands for."""
-    key = _subject_key(author.subject) if author.verified else _key(author)
+    key = f"subject {author.subject}" if author.verified else _key(author)
     return Person(key, author.network, author.verified)
 
 
@@ -106,7 +105,7 @@ def unknown_person(subject: str, network: str, socket: str) -> Person:
         socket: names the socket they sit at, which is the person where nothing else is known.
     """
     if subject:
-        return Person(_subject_key(subject), network, verified=True)
+        return Person(f"subject {subject}", network, verified=True)
     return Person(f"unknown {network or socket}", network, verified=False)
 
 
@@ -137,11 +136,6 @@ def reserve(site: Site, kind: str, person: Person) -> None:
         raise
 
 
-def forget_uses(now: datetime) -> None:
-    """Delete what was counted before yesterday."""
-    DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
-
-
 def _count_use(site: Site, day: date, holder: str, most: int, name: str) -> None:
     who = _holder_hash(site, day, holder)
     row = DailyUse.objects.filter(site=site, day=day, who=who)
@@ -159,16 +153,8 @@ def _count_use(site: Site, day: date, holder: str, most: int, name: str) -> None
     )
 
 
-def _subject_key(subject: str) -> str:
-    return f"subject {subject}"
-
-
 def _key(author: Author) -> str:
     return f"author {author.pk}"
-
-
-def _kept_key(kept: CarriedLimits) -> str:
-    return f"kept {kept.pk}"
 
 
 def _holder_hash(site: Site, day: date, holder: str) -> str:
@@ -211,14 +197,14 @@ def keep_limits(author: Author) -> CarriedLimits | None:
     if author.verified:
         earned = Reward.objects.filter(author=author).standing()
         recent = earned.filter(credited_at__gt=now - DAY)
-        kept.day_cents = _cents(recent) + day_cents_before(author, now)
-        kept.total_cents = _cents(earned) + (before.total_cents if before else 0)
+        kept.day_cents = recent.cents() + day_cents_before(author, now)
+        kept.total_cents = earned.cents() + (before.total_cents if before else 0)
         kept.ruling, kept.trusted = author.ruling, author.trusted
     if before is not None:
         before.delete()
     kept.save()
     if not author.verified:
-        _move_uses(author, _key(author), _kept_key(kept))
+        _move_uses(author, _key(author), f"kept {kept.pk}")
     return kept
 
 
@@ -237,7 +223,7 @@ def inherit_limits(author: Author) -> CarriedLimits | None:
     author.trust = {} if found.trusted else {"summary": WHY}
     author.save(update_fields=["carried", "ruling", "ruling_reason", "trusted", "trust"])
     if not author.verified:
-        _move_uses(author, _kept_key(found), _key(author))
+        _move_uses(author, f"kept {found.pk}", _key(author))
     return found
 
 
@@ -281,18 +267,6 @@ def erased_today(author: Author, now: datetime) -> int:
     ).count()
 
 
-def forget_carried(now: datetime) -> None:
-    """Delete what was kept long enough."""
-    CarriedLimits.objects.filter(until__lte=now).delete()
-
-
-def limits_of(site: Site, subject: str, now: datetime) -> CarriedLimits | None:
-    """What is kept of a person whose data was deleted, by the host's id for them."""
-    hashes = _person_hashes(Author(site=site, subject=subject), now)
-    rows = CarriedLimits.objects.filter(site=site, who__in=hashes, until__gt=now)
-    return rows.order_by("-pk").first()
-
-
 def _carried_limits(author: Author, now: datetime) -> CarriedLimits | None:
     # Hardly anybody has any: no query for the others.
     if author.carried_id is None:
@@ -312,10 +286,6 @@ def _person_hashes(author: Author, now: datetime) -> list[str]:
     if author.network:
         return [keyed_hash("limits", f"{key} {now.date()} network {author.network}")]
     return []
-
-
-def _cents(rewards: RewardQuerySet) -> int:
-    return rewards.aggregate(cents=Sum("cents"))["cents"] or 0
 
 
 #: What is older does not count any more; it is also the longest back-off.
@@ -351,11 +321,6 @@ def rule_of(site: Site) -> ThrottleRule:
 def asked_before(author_id: int) -> list[AskedQuestion]:
     """The last questions to an author, the newest first."""
     return [AskedQuestion(*row) for row in _asked(author_id)]
-
-
-def times_asked(asked: Sequence[AskedQuestion]) -> dict[str, int]:
-    """How often an author was asked about each feature, by its key."""
-    return Counter(question.feature for question in asked)
 
 
 def history_of(

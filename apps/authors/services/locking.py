@@ -8,7 +8,7 @@ of the author: where the two meet, one of them is begun again.
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from django.db import IntegrityError, OperationalError, connection
 from django.db.models import QuerySet
@@ -50,11 +50,6 @@ def lock_author(pk: int) -> Author | None:
 def lock_author_to_delete(pk: int) -> Author | None:
     """The same, and nobody may refer to them until the transaction ends."""
     return Author.objects.select_for_update().filter(pk=pk).first()
-
-
-def lock_author_where(**named: Any) -> Author | None:
-    """The author whom fields such as ``site`` and ``uid`` name; None where there is none."""
-    return Author.objects.select_for_update(no_key=True).filter(**named).first()
 
 
 def lock_or_create_author(site: Site, subject: str) -> tuple[Author, bool]:

@@ -1,5 +1,6 @@
 """Claims of messages: whether the author may be asked now, and by which plan."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,7 +17,6 @@ from apps.authors.services.limits import (
     budget_spent,
     history_of,
     rule_of,
-    times_asked,
 )
 from apps.authors.services.messages import (
     LEASE,
@@ -89,7 +89,8 @@ def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | No
     kit = config_of(message.author.site)
     shown = replace(message_for_models(message), unjudged=unjudged_texts(message))
     chooser = chooser_for(message, shown, kit.features, asked)
-    plan = plan_of(message.author.site, kit.definitions, times_asked(asked))
+    times = Counter(question.feature for question in asked)
+    plan = plan_of(message.author.site, kit.definitions, times)
     return AskingTask(
         message=message,
         spec=kit.spec,

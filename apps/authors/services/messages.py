@@ -20,7 +20,7 @@ from apps.authors.models import Author, Conversation, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.services.limits import count_cost
 from apps.authors.services.locking import lock_author
-from apps.authors.services.site_config import withdraw_offers
+from apps.authors.services.site_config import offers
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row_if
 from apps.common.sealing import keyed_hash, seal
@@ -105,7 +105,7 @@ def withdraw_open_questions(author_id: int) -> None:
     """Withdraw open questions and offers about earlier messages; pages remove them."""
     still_open = Question.objects.filter(author=author_id, status__in=OPEN)
     still_open.update(status=Question.Status.RETRACTED, closed_at=timezone.now())
-    withdraw_offers(author_id)
+    offers().withdraw(author_id)
 
 
 def is_ordinary() -> Q:

@@ -15,6 +15,7 @@ from apps.authors.models import (
     CarriedLimits,
     Consent,
     Conversation,
+    DailyUse,
     Erasure,
     Event,
     Message,
@@ -23,7 +24,7 @@ from apps.authors.models import (
     Site,
 )
 from apps.authors.querysets import OPEN, MessageQuerySet
-from apps.authors.services.limits import forget_carried, forget_uses, keep_limits
+from apps.authors.services.limits import keep_limits
 from apps.authors.services.locking import lock_author, lock_author_to_delete, retry_on_deadlock
 from apps.authors.services.messages import without_findings
 from apps.common.sealing import CannotOpen, unseal
@@ -107,8 +108,8 @@ def forget_old(now: datetime, most: int = 500) -> int:
     """Delete messages past their site's retention; how many. What was asked about keeps its
     question and its label, without the message. Authors who have never answered go as well."""
     count = 0
-    forget_uses(now)
-    forget_carried(now)
+    DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
+    CarriedLimits.objects.filter(until__lte=now).delete()
     for site in Site.objects.only("pk", "retention_days"):
         until = now - timedelta(days=site.retention_days)
         old = Message.objects.filter(site=site, received_at__lt=until)
@@ -163,12 +164,8 @@ def _forget_authors(site: Site, until: datetime, most: int) -> None:
                 gone.filter(pk=pk).delete()
 
 
-def original_text(message: Message) -> str:
-    """The message as its author wrote it, where that is kept and can be opened."""
-    return _open_text(message.text, message.sealed)
-
-
-def _open_text(text: str, sealed: bytes | memoryview | None) -> str:
+def open_text(text: str, sealed: bytes | memoryview | None) -> str:
+    """A message as its author wrote it, where that is kept and can be opened."""
     if sealed is None:
         return text
     try:
@@ -205,7 +202,7 @@ def _consent(consent: Consent) -> dict[str, Any]:
 def _message(row: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "role": row["role"],
-        "text": _open_text(row["text"], row["sealed"]),
+        "text": open_text(row["text"], row["sealed"]),
         "at": _iso(row["received_at"]),
         "not_asked_because": row["reason"] or None,
         "language": row["language"] or None,

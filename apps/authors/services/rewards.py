@@ -94,21 +94,16 @@ def pay_out(site: Site, actor: User | None) -> Payout:
 def balance(author: Author) -> tuple[int, int]:
     """Cents that an author has earned in total, and how many of them are still held."""
     standing = Reward.objects.filter(author=author).standing()
-    total = _cents(standing.aggregate(cents=Sum("cents")))
     held = standing.filter(~is_due(timezone.now()), payout__isnull=True)
-    return total, _cents(held.aggregate(cents=Sum("cents")))
+    return standing.cents(), held.cents()
 
 
 def _room(author: Author, site: Site, now: datetime) -> int:
     standing = Reward.objects.filter(author=author).standing()
     today = standing.filter(credited_at__gt=now - timedelta(days=1))
-    earned_today = _cents(today.aggregate(cents=Sum("cents"))) + day_cents_before(author, now)
-    earned = _cents(standing.aggregate(cents=Sum("cents"))) + total_cents_before(author, now)
+    earned_today = today.cents() + day_cents_before(author, now)
+    earned = standing.cents() + total_cents_before(author, now)
     return min(site.reward_daily_cents - earned_today, site.reward_total_cents - earned)
-
-
-def _cents(found: dict[str, int | None]) -> int:
-    return found["cents"] or 0
 
 
 COLUMNS = ("author", "pseudonym", "amount", "currency", "answers")
@@ -118,11 +113,11 @@ def payout_csv(payout: Payout) -> str:
     """A header, then a line for each author and currency; ``author`` is the host's id."""
     rows = (
         (
-            line.subject,
-            line.pseudonym,
-            f"{line.cents // 100}.{line.cents % 100:02d}",
-            line.currency,
-            line.answers,
+            line["subject"],
+            line["pseudonym"],
+            f"{line['cents'] // 100}.{line['cents'] % 100:02d}",
+            line["currency"],
+            line["answers"],
         )
         for line in payout_lines(payout)
     )

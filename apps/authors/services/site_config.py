@@ -98,44 +98,42 @@ def chooser_for(
     return None
 
 
-class Offers(Protocol):
-    """What offers."""
+class Offers:
+    """Offers to authors; here there are none, until an app above registers its own."""
 
     def made_at(self, site_id: int) -> bool:
-        """Whether authors of the site may be offered something."""
-        ...
+        """Whether authors of the site may be offered something: they are told before they agree."""
+        return False
 
     def waiting(self, author_ids: Sequence[int]) -> list[int]:
         """Authors with an offer that was not delivered yet."""
-        ...
+        return []
 
     def next(self, author: Author) -> Mapping[str, Any] | None:
         """The offer to bring, as the widget takes it; brought from now on."""
-        ...
+        return None
 
-    def record_event(self, author: Author, uid: UUID, event: str, ref: str, /) -> None:
+    def record_event(self, author: Author, uid: UUID, event: str, ref: str) -> None:
         """Record an event of an offer; idempotent by ``ref``.
 
         Raises:
             UnknownQuestion, NotYours: nothing is written.
         """
-        ...
 
     def withdraw(self, author_id: int) -> None:
         """Nothing is offered at what the author has written so far, and what is on their pages goes
         off them."""
-        ...
 
     def withdrawn(self, uids: Collection[UUID]) -> set[UUID]:
         """Those of the offers that are to go off the pages."""
-        ...
+        return set()
 
     def delivered(self, author: Author) -> set[UUID]:
         """The last offers that were brought to the author: a page may still have them."""
-        ...
+        return set()
 
 
-_offers: list[Offers] = []
+_offers = [Offers()]
 
 
 def register_offers(offers: Offers) -> None:
@@ -143,38 +141,11 @@ def register_offers(offers: Offers) -> None:
     _offers[:] = [offers]
 
 
-def site_makes_offers(site_id: int) -> bool:
-    """Whether authors of the site may be offered something: they are told before they agree."""
-    return bool(_offers) and _offers[0].made_at(site_id)
-
-
-def authors_with_offers(author_ids: Sequence[int]) -> list[int]:
-    """Those of the authors for whom an offer waits."""
-    return _offers[0].waiting(author_ids) if _offers and author_ids else []
+def offers() -> Offers:
+    """What makes offers to authors."""
+    return _offers[0]
 
 
 def next_offer(author: Author) -> Mapping[str, Any] | None:
-    """The offer to bring to an author, if there is one."""
-    return _offers[0].next(author) if _offers and author.opted_out_at is None else None
-
-
-def record_offer_event(author: Author, uid: UUID, event: str, ref: str) -> None:
-    """Record an event of an offer; see :meth:`Offers.record_event`."""
-    if _offers:
-        _offers[0].record_event(author, uid, event, ref)
-
-
-def withdraw_offers(author_id: int) -> None:
-    """Take back what is offered, or about to be, to an author."""
-    if _offers:
-        _offers[0].withdraw(author_id)
-
-
-def withdrawn_offers(uids: Collection[UUID]) -> set[UUID]:
-    """Those of the offers that are to go off the pages."""
-    return _offers[0].withdrawn(uids) if _offers and uids else set()
-
-
-def delivered_offers(author: Author) -> set[UUID]:
-    """The last offers that were brought to the author: a page may still have them."""
-    return _offers[0].delivered(author) if _offers else set()
+    """The offer to bring to an author, unless they have opted out."""
+    return offers().next(author) if author.opted_out_at is None else None

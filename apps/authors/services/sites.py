@@ -14,7 +14,7 @@ from apps.authors.models import Author, ConsentText, Feature, Reward, Site, Site
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.limits import rule_of
 from apps.authors.services.locking import lock_site, retry_on_deadlock
-from apps.authors.services.site_config import site_makes_offers
+from apps.authors.services.site_config import offers
 from apps.authors.translations import CONSENT_TEXTS, LANGUAGES
 from apps.common.sealing import digest, seal
 from apps.common.validation import check_model
@@ -28,18 +28,19 @@ from labelhub.core.interview.features import parse_feature
 MOST_ORIGINS, MOST_FEATURES = 50, 1000
 #: Authors per transaction when a site is deleted.
 AUTHORS_AT_ONCE = 500
+#: Columns that REST and the form read and change as they are.
+PLAIN = [
+    "name", "enabled", "region", "identity", "consent_by", "privacy_url", "least_relevant",
+    "most_questions", "sampling", "every_messages", "min_seconds", "per_conversation", "per_day",
+    "reask_share", "chat_title", "chat_greeting", "chat_instructions", "reward_cents", "currency",
+    "reward_daily_cents", "reward_total_cents", "reward_hold_days", "keep_text", "retention_days",
+    "answers_decide", "country_header", "calls_per_day", "replies_anonymous", "replies_verified",
+    "replies_network",
+]  # fmt: skip
 #: Fields that ``update_site`` changes.
-CHANGEABLE = frozenset(
-    {
-        "name", "enabled", "allowed_origins", "languages", "region", "identity", "consent_by",
-        "privacy_url", "least_relevant", "most_questions", "sampling", "every_messages",
-        "min_seconds", "per_conversation", "per_day", "reask_share", "model", "chat_model",
-        "chat_title", "chat_greeting", "chat_instructions", "daily_budget_nanousd", "calls_per_day",
-        "replies_anonymous", "replies_verified", "replies_network", "reward_cents",
-        "currency", "reward_daily_cents", "reward_total_cents", "reward_hold_days", "keep_text",
-        "retention_days", "answers_decide", "country_header",
-    }
-)  # fmt: skip
+CHANGEABLE = {
+    *PLAIN, "allowed_origins", "languages", "model", "chat_model", "daily_budget_nanousd",
+}  # fmt: skip
 
 
 @transaction.atomic
@@ -129,7 +130,7 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
         raise InvalidInput.at("consent", f"The text in '{long}' is longer than 600 characters.")
     lock_site(site)
     newest = site.consent_texts.first()
-    recommends = site_makes_offers(site.pk)
+    recommends = offers().made_at(site.pk)
     if newest is not None and (newest.texts, newest.recommends) == (texts, recommends):
         return newest
     version = newest.version + 1 if newest else 1

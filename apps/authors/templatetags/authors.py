@@ -16,10 +16,7 @@ _STATES = {
 }
 
 
-@register.filter
-def cents(amount: int, currency: str) -> str:
-    """``0.05 USD``."""
-    return money_words(amount, currency)
+register.filter("cents", money_words)
 
 
 @register.filter

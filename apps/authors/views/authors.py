@@ -18,9 +18,7 @@ from apps.authors.models import Author, Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.authors import (
     AuthorFilter,
-    answers_by,
     author_rows,
-    authors_of,
     get_author,
     get_payout,
     payouts_with_currency,
@@ -47,7 +45,7 @@ AUTHOR_COLUMNS = (
 def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """All authors, last seen first."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    filters = AuthorFilter(request.GET, authors_of(site))
+    filters = AuthorFilter(request.GET, site.authors.all())
     authors = list_page(
         request,
         filters.qs,
@@ -124,7 +122,7 @@ def _page(
     context = site_page(request, site, "authors") | {
         "row": author_rows([author])[0],
         "author": author,
-        "answers": answers_by(author),
+        "answers": author.answers.select_related("question__feature").order_by("-pk")[:50],
         "ruling": ruling or RulingForm(),
         "erase": erase or _typed(author),
     }
@@ -143,7 +141,7 @@ def site_rewards(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
     found = rewards_owed(site, timezone.now())
     context = site_page(request, site, "rewards") | {
         "owed": found,
-        "due": any(owed_part.cents for owed_part in found if owed_part.state == "due"),
+        "due": any(part["cents"] for part in found if part["state"] == "due"),
         "payouts": payouts_with_currency(site)[:_MOST_PAYOUTS],
     }
     return render(request, "authors/site_rewards.html", context)

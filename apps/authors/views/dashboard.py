@@ -1,7 +1,6 @@
 """A site's overview, its live feed and the test console."""
 
 import hashlib
-from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -36,24 +35,13 @@ from apps.authors.selectors.funnel import (
 from apps.authors.selectors.messages import ASKED, SHOWN, WAITING, feed
 from apps.authors.selectors.sites import get_site, use_of_today
 from apps.authors.services.console import dry_run
-from apps.authors.stages import STAGES, reason_words, stage_name, stage_rows
+from apps.authors.stages import STAGES, reason_words, stage_name, stage_row
 from labelhub.core.interview.funnel import rates
 
 USUAL_DAYS = 7
 #: Features that the page lists.
 MOST_ROWS = 12
 _WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureRow:
-    """A feature with the funnel of its questions."""
-
-    feature: Feature
-    asked: int
-    shown: int
-    answered: dict[str, Any]
-    nofit: dict[str, Any]
 
 
 @login_required
@@ -93,7 +81,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
     return render(request, "authors/site_overview.html", context)
 
 
-def feature_rows(site: Site, features: list[Feature], days: int) -> list[FeatureRow]:
+def feature_rows(site: Site, features: list[Feature], days: int) -> list[dict[str, Any]]:
     """Each feature with the funnel of its questions of the last ``days``."""
     counted = funnels_by_feature(site, start_of(days, timezone.now()))
     rows = []
@@ -101,22 +89,22 @@ def feature_rows(site: Site, features: list[Feature], days: int) -> list[Feature
         asked, funnel = counted.get(feature.pk, (0, None))
         found = rates(funnel) if funnel else {}
         rows.append(
-            FeatureRow(
-                feature=feature,
-                asked=asked,
-                shown=funnel.shown if funnel else 0,
-                answered=figure_of(found["answered"]) if found else {},
-                nofit=figure_of(found["nofit"]) if found else {},
-            )
+            {
+                "feature": feature,
+                "asked": asked,
+                "shown": funnel.shown if funnel else 0,
+                "answered": figure_of(found["answered"]) if found else {},
+                "nofit": figure_of(found["nofit"]) if found else {},
+            }
         )
     return rows
 
 
-def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
+def _most_asked(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The features that authors were asked about, the most asked first, and how many others the
     site has."""
-    listed = [row for row in rows if row.asked or row.feature.active]
-    asked = sorted((row for row in rows if row.asked), key=lambda row: -row.asked)[:MOST_ROWS]
+    listed = [row for row in rows if row["asked"] or row["feature"].active]
+    asked = sorted((row for row in rows if row["asked"]), key=lambda row: -row["asked"])[:MOST_ROWS]
     return {"features": asked, "features_left": len(listed) - len(asked)}
 
 
@@ -192,7 +180,7 @@ def site_console(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
         run = dry_run(site, form.cleaned_data["text"])
         context |= {
             "run": run,
-            "stages": stage_rows(list(run.stages)),
+            "stages": [stage_row(stage) for stage in run.stages],
             "dropped": stage_name(run.dropped_at) if run.dropped_at else "",
             "reason": reason_words(run.reason),
         }

@@ -283,7 +283,7 @@ def _install_page(
         "origin": origin,
         "allowed": origin in site.allowed_origins,
         "snippet": snippets.snippet(site, script),
-        "chat_snippet": snippets.chat_snippet(site, script),
+        "chat_snippet": snippets.snippet(site, script, "chat"),
         "forward": snippets.FORWARD,
         "queue": snippets.QUEUE,
         "csp": snippets.csp(origin),

@@ -26,7 +26,7 @@ from apps.authors.api.messages import (
 )
 from apps.authors.models import Message, Site
 from apps.authors.selectors.sites import check_open
-from apps.authors.services.site_config import config_of, next_offer, record_offer_event
+from apps.authors.services.site_config import config_of, next_offer, offers
 from apps.echo.api.learning import FiniteField
 from apps.echo.models import Decision, Selection
 from apps.echo.selectors.offers import get_message, get_offer, get_selection
@@ -277,7 +277,7 @@ class OfferEventViewSet(SiteServerViewSet):
         sent = self.read_body(OfferEventSerializer)
         author = self.author(sent["author"])
         offer = get_offer(author.site, offer_uid)
-        record_offer_event(author, offer_uid, sent["what"], sent["id"])
+        offers().record_event(author, offer_uid, sent["what"], sent["id"])
         offer.refresh_from_db(fields=["status"])
         return Response({"oid": offer_uid, "status": offer.status})
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.authors.errors import NotYours, UnknownQuestion
 from apps.authors.models import Author
 from apps.authors.services.messages import in_quiet_period
+from apps.authors.services.site_config import Offers
 from apps.echo.models import Decision, Echo, OfferEvent
 
 #: How long after its message an offer may be delivered.
@@ -41,7 +42,7 @@ _KINDS: Mapping[str, str] = {
 }
 
 
-class EchoOffers:
+class EchoOffers(Offers):
     """Echo's offers, for the sockets that deliver them."""
 
     def made_at(self, site_id: int) -> bool:
@@ -73,7 +74,7 @@ class EchoOffers:
         expires = decision.message_at + MOMENT
         return {**decision.offer, "expires": int(expires.timestamp() * 1000)}
 
-    def record_event(self, author: Author, uid: UUID, what: str, ref: str) -> None:
+    def record_event(self, author: Author, uid: UUID, event: str, ref: str) -> None:
         """Record an event of an offer; a repeated ``ref`` counts once.
 
         Raises:
@@ -85,7 +86,7 @@ class EchoOffers:
             raise UnknownQuestion("There is no such offer.")
         if decision.author_id != author.pk:
             raise NotYours("This offer was made to somebody else.")
-        _record(decision, _KINDS[what], ref)
+        _record(decision, _KINDS[event], ref)
 
     def withdraw(self, author_id: int) -> None:
         """End the author's pending, waiting and recently delivered offers."""

@@ -1,6 +1,5 @@
 """REST of projects and their members."""
 
-from collections.abc import Container
 from typing import Any
 
 from django.db.models import prefetch_related_objects
@@ -13,6 +12,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.accounts.selectors import find_user
 from apps.common.api.viewsets import ApiViewSet
+from apps.common.validation import refuse_unknown
 from apps.projects.api.serializers import (
     InvitationSerializer,
     MadeInvitationSerializer,
@@ -64,7 +64,7 @@ class ProjectsViewSet(ApiViewSet):
 
         Every signed-in user may create one, and becomes its manager.
         """
-        _refuse_unknown(request.data, NewProjectSerializer().fields)
+        refuse_unknown(request.data, NewProjectSerializer().fields, "A project")
         fields = self.read_body(NewProjectSerializer)
         schema = _read_schema(fields.pop("schema", {}), fields)
         fields.setdefault("name", fields["slug"])
@@ -99,7 +99,7 @@ class OneProjectViewSet(ProjectViewSet):
             known = getattr(self.project, field)
             if isinstance(sent, dict) and sent.get(field, known) != known:
                 raise InvalidInput(f"{field}: change it through projects/{slug}/plan/.")
-        _refuse_unknown(sent, ProjectSerializer().fields)
+        refuse_unknown(sent, ProjectSerializer().fields, "A project")
         fields = self.read_body(ProjectChangeSerializer)
         if "schema" in fields:
             fields["schema"] = parse_schema(fields["schema"])
@@ -211,13 +211,6 @@ class InvitationViewSet(ProjectViewSet):
         """
         revoke_invitation(invitation=get_invitation(self.project, invitation_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-def _refuse_unknown(sent: Any, known: Container[str]) -> None:
-    # A misspelled field would otherwise be ignored.
-    for name in sent if isinstance(sent, dict) else ():
-        if name not in known:
-            raise InvalidInput.at(name[:60], "A project has no such field.")
 
 
 def _to_json(view: ApiViewSet, project: Project, user: User) -> dict[str, Any]:

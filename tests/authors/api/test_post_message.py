@@ -1,6 +1,6 @@
 """REST: POST sites/{public_key}/messages/."""
 
-from threading import Barrier, Thread
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from tests.authors.api.calling import message, refused, server, url
 from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
 from tests.factories.authors import author_of, server_key, site_with_features
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 MESSAGES = "/api/v1/sites/{public_key}/messages/"
@@ -140,19 +141,12 @@ def test_two_at_once_are_one_message_one_author_and_one_consent(
 ) -> None:
     monkeypatch.setattr("apps.authors.api.messages.launch_asking", lambda _id: None)
     site = site_with_features(consent_by="host")
-    key, barrier, codes = server_key(site), Barrier(4), []
+    key = server_key(site)
 
-    def post() -> None:
-        barrier.wait()
-        codes.append(server(key).post(url(site, "messages/"), message()).status_code)
-        connection.close()
+    def post(_: int) -> int:
+        return server(key).post(url(site, "messages/"), message()).status_code
 
-    threads = [Thread(target=post) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(codes) == [200, 200, 200, 201]
+    assert sorted(at_once(post)) == [200, 200, 200, 201]
     assert (Message.objects.count(), Author.objects.count(), Consent.objects.count()) == (1, 1, 1)
 
 

@@ -47,20 +47,6 @@ def test_an_unknown_site_answers_like_a_wrong_key(host: APIClient) -> None:
     assert not Message.objects.exists()
 
 
-def test_a_persons_key_posts_no_messages(site: Site, manager: APIClient) -> None:
-    response = manager.post(url(site, "messages/"), message())
-    refused(response, 401, "not_authenticated")
-    assert "realm" in response["WWW-Authenticate"]
-    assert not Message.objects.exists()
-
-
-def test_a_server_key_opens_no_managers_door(site: Site, host: APIClient) -> None:
-    for rest in ("", "messages/", "answers/", "rewards/", "payouts/", "features/"):
-        refused(host.get(url(site, rest)), 401, "not_authenticated")
-    refused(host.post(url(site, "payouts/")), 401, "not_authenticated")
-    refused(host.get("/api/v1/projects/"), 401, "not_authenticated")
-
-
 def test_too_many_requests_with_one_key_wait(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,13 +2,11 @@
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
 from apps.authors.models import Answer, Author, Erasure, Message, Site
-from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.labels.models import Label
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import asked, author_of, shown_to, site_with_features
+from tests.factories.authors import answered_by, author_of, site_with_features
 
 pytestmark = pytest.mark.django_db
 
@@ -17,10 +15,7 @@ pytestmark = pytest.mark.django_db
 def author(site: Site) -> Author:
     """Somebody whom the host knows, who has answered once."""
     author = author_of(site, "customer-17")
-    asked(author, features=["urgency"])
-    sent = SubmittedAnswer(ref="a-1", option="a")
-    now = timezone.now()
-    record_answer(author, shown_to(author).uid, sent, consent=None, received=now)
+    answered_by(author)
     return author
 
 

@@ -63,11 +63,6 @@ def answered(question: Question, **fields: Any) -> Answer:
     )
 
 
-@pytest.fixture
-def author() -> Author:
-    return author_of(site_with_features())
-
-
 def test_messages_are_counted_with_the_stage_that_dropped_them(author: Author) -> None:
     for stage in ("screen", "screen", "sensitive", "relevance", "throttle", "budget"):
         wrote(author, dropped_at=stage)

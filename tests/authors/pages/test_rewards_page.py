@@ -10,9 +10,8 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Payout, Reward, Site
 from apps.authors.selectors.authors import rewards_owed
-from apps.authors.services.answers import SubmittedAnswer, record_answer
 from tests.authors.pages.reading import page, words
-from tests.factories.authors import asked, author_of, shown_to, site_with_features
+from tests.factories.authors import answered_by, author_of, site_with_features
 
 pytestmark = pytest.mark.django_db
 
@@ -25,11 +24,9 @@ def site() -> Site:
 def earn(author: Author, *, days_ago: int = 8) -> Reward:
     """One answer, so many days ago."""
     number = Reward.objects.count()
-    asked(author, f"I am looking for tent number {number}.", features=["urgency"])
-    sent, now = SubmittedAnswer(ref=f"a-{number}", option="a"), timezone.now()
-    record_answer(author, shown_to(author).uid, sent, consent=None, received=now)
+    answered_by(author, f"I am looking for tent number {number}.")
     reward = Reward.objects.latest("pk")
-    Reward.objects.filter(pk=reward.pk).update(due_at=now + timedelta(days=7 - days_ago))
+    Reward.objects.filter(pk=reward.pk).update(due_at=timezone.now() + timedelta(days=7 - days_ago))
     Author.objects.update(proven=True)
     return reward
 
@@ -56,7 +53,7 @@ def test_a_payout_is_a_file_of_whom_to_pay_how_much(manager: Client, site: Site)
 def test_what_is_void_is_neither_held_nor_due(site: Site) -> None:
     earn(author_of(site, "customer"))
     Reward.objects.update(void_at=timezone.now())
-    found = {item.state: item.cents for item in rewards_owed(site, timezone.now())}
+    found = {item["state"]: item["cents"] for item in rewards_owed(site, timezone.now())}
     assert found == {"held": 0, "due": 0, "paid": 0, "void": 5}
 
 

@@ -25,7 +25,6 @@ class Command(LabelhubCommand):
     help = "Create a site that asks authors, in a project of task per_item."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("slug", help="The project.")
         parser.add_argument("name", help="Name shown to authors.")
         parser.add_argument("--origin", nargs="+", default=[], metavar="URL", help=ORIGIN_HELP)

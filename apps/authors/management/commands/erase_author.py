@@ -19,7 +19,6 @@ class Command(LabelhubCommand):
     help = "Delete all data of an author for good, and print a receipt."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("public_key", help="The site's key (pk_…).")
         who = parser.add_mutually_exclusive_group(required=True)
         who.add_argument("--subject", help="The host's id of the author.")

@@ -20,7 +20,6 @@ class Command(LabelhubCommand):
     help = "Collect due rewards into a payout and write it as CSV, for the host to pay."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("public_key", help="The site's key (pk_…).")
         parser.add_argument("--output", type=Path, required=True)
         parser.add_argument("--payout", type=int, help="Write this earlier payout again.")
