@@ -38,11 +38,7 @@ from tests.factories.reviews import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
+PROJECT = {"overlap": 2}
 
 
 def in_conflict(project: Project, *people: User, values: tuple[Any, ...] = ("good", "bad")) -> Item:
@@ -248,9 +244,8 @@ def test_audits_stay_blind_for_the_expert(project: Project, judge: User) -> None
     assert len(read_opinions(project, judge, item.pk).opinions) == 4
 
 
-def test_what_waits_for_nobody_is_not_told(project: Project, judge: User) -> None:
+def test_what_waits_for_nobody_is_not_told(project: Project, person: User, judge: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     answer(claim(project, person), person, "good")
 
     with pytest.raises(Conflict):

@@ -20,16 +20,12 @@ from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 from labelhub.core.schema.operations import Rename
 from tests.cases import all_cases
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
 from tests.factories.schema_changes import changed
 from tests.reviews.test_adjudication import in_conflict, rule, state_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
+PROJECT = {"overlap": 2}
 
 
 def back(item: object, user: User, reason: str = "Look at the end.") -> SentBack:
@@ -135,19 +131,16 @@ def test_crowd_workers_send_nothing_back(project: Project) -> None:
         back(in_conflict(project), reviewer(project))
 
 
-class TestUndoFromTheQueue:
-    def test_what_the_expert_had_said_before_stands_again(
-        self, project: Project, judge: User
-    ) -> None:
-        item = in_conflict(project, judge, reviewer(project))
-        rule(item, judge, "bad")
+def test_undo_from_the_queue_restores_it_too(project: Project, judge: User) -> None:
+    item = in_conflict(project, judge, reviewer(project))
+    rule(item, judge, "bad")
 
-        undone = undo_last(project=project, user=judge)
+    undone = undo_last(project=project, user=judge)
 
-        assert undone is not None
-        assert (undone.restored, undone.slot) == (True, None)
-        assert sorted(str(label.value) for label in Label.objects.current()) == ["bad", "good"]
-        assert state_of(item).stage == ItemState.Stage.CONFLICT
+    assert undone is not None
+    assert (undone.restored, undone.slot) == (True, None)
+    assert sorted(str(label.value) for label in Label.objects.current()) == ["bad", "good"]
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
 
 
 def test_undo_after_a_change_of_labels_takes_the_decision_back(

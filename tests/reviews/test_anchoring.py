@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.models import User
@@ -13,26 +12,22 @@ from apps.reviews.models import Decision
 from apps.reviews.quality.anchoring import anchoring_report, in_points, sentence
 from labelhub.core.agreement.figures import figure
 from tests.cases import all_cases
+from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.quality import decided, known
 from tests.factories.reviews import (
     answer,
     claim,
     expert,
-    new_project,
     queued_items,
     reviewer,
     suggest,
 )
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"blind_share": 0.5, "overlap": 2}
 
 SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(blind_share=0.5, overlap=2)
 
 
 def drawn(item: Item, user: User, value: Any, arm: str, **fields: Any) -> Decision:
@@ -132,8 +127,7 @@ def test_a_rejection_takes_nothing_over_and_is_named(project: Project) -> None:
     assert (shown.n, shown.rejected, shown.taken_over["n"]) == (3, 1, 3)
     assert shown.taken_over["value"] == pytest.approx(1 / 3)
     assert (shown.accuracy["value"], shown.accuracy["n"]) == (0.5, 2)
-    client = Client()
-    client.force_login(member(project, Role.MANAGER))
+    client = browser_of(member(project, Role.MANAGER))
     page = client.get(reverse("quality", args=[project.slug])).content.decode()
     assert "Only rejected" in page
 
@@ -163,13 +157,12 @@ def test_accuracy_is_by_what_others_decided(project: Project) -> None:
     assert (accuracy["value"], accuracy["n"]) == (0.5, 2)
 
 
-def test_what_the_queue_draws_is_what_is_read(project: Project) -> None:
+def test_what_the_queue_draws_is_what_is_read(project: Project, person: User) -> None:
     project.overlap = 1
     project.save()
     suggested(project, 12)
-    user = reviewer(project)
     for _ in range(12):
-        answer(claim(project, user), user, "good")
+        answer(claim(project, person), person, "good")
 
     report = anchoring_report(project)
 

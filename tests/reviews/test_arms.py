@@ -1,7 +1,6 @@
 """Anchoring: of a share of the items a reviewer sees no suggestion, wherever they look."""
 
 import pytest
-from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from apps.projects.models import Project
 from apps.reviews.models import Decision
 from apps.reviews.queue.item_context import review_task
 from apps.reviews.queue.selectors import arm_of
+from tests.factories.accounts import browser_of
 from tests.factories.reviews import (
     answer,
     claim,
@@ -22,12 +22,8 @@ from tests.factories.reviews import (
 )
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"blind_share": 1.0}
 Arm = Decision.Arm
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(blind_share=1.0)
 
 
 def test_what_is_withheld_is_not_shown(project: Project, person: User) -> None:
@@ -68,8 +64,7 @@ def test_the_other_arm_is_told_too() -> None:
 def test_no_other_page_tells(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
     suggest(item, "good")
-    client = Client()
-    client.force_login(person)
+    client = browser_of(person)
     before = f"/p/{project.slug}"
 
     debate = client.get(f"{before}/review/items/{item.pk}/debate/").content.decode()

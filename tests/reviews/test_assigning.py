@@ -2,6 +2,7 @@
 
 import pytest
 
+from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, ItemState
 from apps.labels.services import assign_items, keep_for_kind
@@ -29,9 +30,8 @@ def state(item: Item) -> ItemState:
     return ItemState.objects.get(item=item)
 
 
-def test_what_somebody_was_given_comes_first_for_them(project: Project) -> None:
+def test_what_somebody_was_given_comes_first_for_them(project: Project, person: User) -> None:
     items = queued_items(project, 5)
-    person = reviewer(project)
     assign_items(project, [items[3].pk], [person])
 
     assert claim(project, person).item_id == items[3].pk
@@ -50,9 +50,8 @@ def test_places_beyond_those_kept_are_for_everybody() -> None:
     assert claim(project, named).item_id == item.pk
 
 
-def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project) -> None:
+def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     assign_items(project, [item.pk], [person])
     answer(claim(project, person), person, "good")
     assert not Assignment.objects.get(item=item).open
@@ -62,9 +61,8 @@ def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project) -> No
     assert Assignment.objects.get(item=item).open
 
 
-def test_what_they_skip_goes_back_to_all(project: Project) -> None:
+def test_what_they_skip_goes_back_to_all(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     assign_items(project, [item.pk], [person])
     slot = claim(project, person)
 

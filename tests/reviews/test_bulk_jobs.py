@@ -29,11 +29,6 @@ from tests.factories.reviews import claim, reviewer, suggest
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def manager(project: Project) -> User:
-    return member(project, Role.MANAGER, ReviewerKind.EXPERT)
-
-
 def planned(project: Project, manager: User, action: str, **options: Any) -> BulkPlan:
     query = read_query(options.pop("query", {}))
     return plan_job(project, manager, action=action, query=query, options=options)

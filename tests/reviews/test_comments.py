@@ -32,13 +32,9 @@ from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"overlap": 2}
 
 HOSTILE = "<script>alert(1)</script> \u202etxet\u202c {{ x }} <img src=x onerror=y> 🙃"
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
 
 
 @pytest.fixture

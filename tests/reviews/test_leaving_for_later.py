@@ -3,7 +3,6 @@
 import pytest
 
 from apps.accounts.models import User
-from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Draft, Intervention, Slot
@@ -13,15 +12,9 @@ from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.cases import all_cases
-from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def manager(project: Project) -> User:
-    return member(project, Role.MANAGER)
 
 
 def postpone(project: Project, user: User) -> int:

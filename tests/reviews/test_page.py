@@ -17,6 +17,7 @@ from apps.reviews.queue.key_bindings import DEFAULTS, keys_of
 from apps.reviews.queue.status import queue_progress
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from tests.cases import all_cases
+from tests.factories.accounts import browser_of
 from tests.factories.debates import finished_debate, project_with_items, started_run
 from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import (
@@ -97,8 +98,7 @@ def test_every_task_can_be_answered(
 ) -> None:
     project = new_project(definition=definition)
     queued_items(project, 1, **item)
-    browser = Client()
-    browser.force_login(reviewer(project))
+    browser = browser_of(reviewer(project))
     html = browser.get(page(project)).content.decode()
     assert item.get("question", definition["question"]) in html
 
@@ -113,9 +113,7 @@ def set_browser() -> Client:
     """Somebody who reviews a project that asks for a set, of one item."""
     project = new_project(definition=ASPECTS)
     queued_items(project, 1)
-    browser = Client()
-    browser.force_login(reviewer(project))
-    return browser
+    return browser_of(reviewer(project))
 
 
 def submitted(browser: Client, **sent: Any) -> Any:
@@ -307,9 +305,7 @@ def many_labels() -> Client:
     labels = [{"name": name} for name in MANY]
     project = new_project(definition={"task": "multi", "question": "", "labels": labels})
     queued_items(project, 1)
-    browser = Client()
-    browser.force_login(reviewer(project))
-    return browser
+    return browser_of(reviewer(project))
 
 
 def test_labels_beyond_the_ninth_have_letters_that_no_action_has() -> None:
@@ -338,8 +334,7 @@ def test_that_others_disagree_is_no_news_before_ones_own_answer() -> None:
     for value in ("good", "bad"):
         person = reviewer(project)
         answer(claim(project, person), person, value)
-    browser = Client()
-    browser.force_login(reviewer(project))
+    browser = browser_of(reviewer(project))
 
     assert "isagree" not in browser.get(page(project)).content.decode()
 
@@ -349,8 +344,7 @@ def test_a_debate_is_who_said_what_about_which_label() -> None:
     text = '- Food: disagree - "only soup"\nNothing else.\n**Final Decision:** Service'
     finished_debate(started_run(project), {"annotator": ["Service"]}, text=text)
     item = project.items.get()
-    browser = Client()
-    browser.force_login(reviewer(project))
+    browser = browser_of(reviewer(project))
 
     html = browser.get(page(project, f"items/{item.pk}/debate/")).content.decode()
 

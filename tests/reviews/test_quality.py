@@ -109,7 +109,7 @@ def test_agreement_is_of_shared_items_alone(project: Project, person: User) -> N
 
     assert (percent["value"], percent["n"]) == (2 / 3, 3)
     pair = person_report(project, person).pairs[0]
-    assert (pair.name, pair.pair.percent["n"]) == (other.display_name, 3)
+    assert (pair.name, pair.percent["n"]) == (other.display_name, 3)
 
 
 def test_of_free_texts_there_is_no_chance_agreement() -> None:

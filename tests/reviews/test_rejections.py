@@ -7,7 +7,6 @@ import pytest
 from django.db import IntegrityError, connections, transaction
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -34,6 +33,7 @@ from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import read_query
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import InvalidInput
+from tests.factories.accounts import api_of
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
 from tests.factories.quality import known
@@ -381,8 +381,7 @@ def test_in_bulk_nobody_speaks_for_who_rejected(project: Project) -> None:
 def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: Project) -> None:
     suggested(project, 2)
     who = reviewer(project)
-    api = APIClient()
-    api.force_authenticate(who)
+    api = api_of(who)
     root = f"/api/v1/projects/{project.slug}"
     handed = api.post(f"{root}/next/").json()["item"]["id"]
     other = project.items.exclude(pk=handed).get().pk
@@ -404,8 +403,7 @@ def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(
 ) -> None:
     first, second = queued_items(project, 2)
     handed = suggest(second, "bad")
-    api, root = APIClient(), f"/api/v1/projects/{project.slug}"
-    api.force_authenticate(reviewer(project))
+    api, root = api_of(reviewer(project)), f"/api/v1/projects/{project.slug}"
     stored = {}
     for item in (first, second):
         given = api.post(f"{root}/next/").json()

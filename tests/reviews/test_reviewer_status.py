@@ -26,11 +26,6 @@ from tests.reviews.test_adjudication import in_conflict
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def manager(project: Project) -> User:
-    return member(project, Role.MANAGER)
-
-
 def log(project: Project) -> list[tuple[str, str]]:
     rows = Intervention.objects.filter(project=project).order_by("pk")
     return list(rows.values_list("action", "reason"))
@@ -53,8 +48,7 @@ def test_pausing_says_why_and_frees_what_they_hold(project: Project, manager: Us
     assert Intervention.objects.get().actor == manager
 
 
-def test_of_two_managers_one_pauses(project: Project, manager: User) -> None:
-    person = reviewer(project)
+def test_of_two_managers_one_pauses(project: Project, person: User, manager: User) -> None:
     pause(project=project, user=person, by=manager, reason="Too fast.")
 
     with pytest.raises(Conflict, match="already paused: Too fast"):
@@ -218,10 +212,9 @@ class TestAnswersNobodyAskedFor:
         assert not Label.objects.exists()
 
     def test_what_was_on_screen_when_they_were_paused_is_stored(
-        self, project: Project, manager: User
+        self, project: Project, person: User, manager: User
     ) -> None:
         queued_items(project, 1)
-        person = reviewer(project)
         slot = claim(project, person)
         pause(project=project, user=person, by=manager, reason="Too fast.")
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from apps.reviews.models import Decision, Slot, SlotQuerySet
@@ -61,18 +62,16 @@ def test_accept_fix_and_reject_are_told_apart(
     assert done.label.proposed_from == (None if value is None else proposed)
 
 
-def test_provenance_names_the_guideline(project: Project) -> None:
+def test_provenance_names_the_guideline(project: Project, person: User) -> None:
     GuidelineFactory(project=project, version=3)
     queued_items(project, 1)
-    person = reviewer(project)
 
     assert answer(claim(project, person), person, "good").label.provenance["guideline"] == 3
 
 
-def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:
+def test_an_earlier_suggestion_may_have_been_shown(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
     seen = suggest(item, "good")
-    person = reviewer(project)
     slot = claim(project, person)
     suggest(item, "bad")
 
@@ -84,11 +83,10 @@ def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:
 
 @pytest.mark.parametrize("fields", [{"value": None}, {"value": "good", "reject": True}])
 def test_an_answer_that_says_nothing_or_contradicts_itself_is_refused(
-    project: Project, fields: dict[str, Any]
+    project: Project, person: User, fields: dict[str, Any]
 ) -> None:
     (item,) = queued_items(project, 1)
     suggest(item, "good")
-    person = reviewer(project)
 
     with pytest.raises(InvalidInput, match=r"^value: "):
         answer(claim(project, person), person, **fields)
@@ -103,9 +101,8 @@ def test_an_item_of_another_project_is_not_there(project: Project) -> None:
         )
 
 
-def test_the_same_answer_sent_twice_is_stored_once(project: Project) -> None:
+def test_the_same_answer_sent_twice_is_stored_once(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
 
     first, again = answer(slot, person, "good"), answer(slot, person, "good")
@@ -115,9 +112,8 @@ def test_the_same_answer_sent_twice_is_stored_once(project: Project) -> None:
     assert Label.objects.count() == Decision.objects.count() == 1
 
 
-def test_a_retry_after_a_revision_changes_nothing(project: Project) -> None:
+def test_a_retry_after_a_revision_changes_nothing(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
     answer(slot, person, "good")
     revised = answer(slot, person, "bad")
@@ -126,9 +122,8 @@ def test_a_retry_after_a_revision_changes_nothing(project: Project) -> None:
     assert Label.objects.current().get() == revised.label
 
 
-def test_a_second_thought_supersedes_the_first(project: Project) -> None:
+def test_a_second_thought_supersedes_the_first(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     first = answer(claim(project, person), person, "good")
 
     second = submit_label(project=project, user=person, item_id=item.pk, answer=Answer(value="bad"))
@@ -207,9 +202,8 @@ def test_two_answers_of_one_person_fill_one_place(project: Project) -> None:
     assert (state.queued, state.labels_by_people) == (False, 2)
 
 
-def test_an_answer_follows_the_plan_of_its_own_moment(project: Project) -> None:
+def test_an_answer_follows_the_plan_of_its_own_moment(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)  # whose project was read before the plan changed
     change_review_plan(project=Project.objects.get(pk=project.pk), overlap=3)
 
@@ -234,9 +228,8 @@ def test_the_uid_of_anothers_label_is_no_token(project: Project) -> None:
     assert done.label.uid != theirs.uid
 
 
-def test_a_remark_that_cannot_be_stored_is_refused(project: Project) -> None:
+def test_a_remark_that_cannot_be_stored_is_refused(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
     with pytest.raises(InvalidInput, match="comment: must not contain a NUL"):
         answer(slot, person, "good", comment="a\0b")
@@ -244,9 +237,8 @@ def test_a_remark_that_cannot_be_stored_is_refused(project: Project) -> None:
         skip_item(project=project, user=person, item_id=item.pk, reason="\ud800")
 
 
-def test_a_skipped_item_goes_to_others_only(project: Project) -> None:
+def test_a_skipped_item_goes_to_others_only(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
 
     skip_item(

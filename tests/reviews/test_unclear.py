@@ -22,16 +22,12 @@ from apps.reviews.queue.submission import submit_label
 from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import InvalidInput
 from tests.factories.labels import draft, machine
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
 from tests.reviews.test_adjudication import disputed, in_conflict, rule, state_of
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"overlap": 2}
 Stage = ItemState.Stage
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
 
 
 def cannot_tell(item: Item, user: User, **options: Any) -> Adjudicated:

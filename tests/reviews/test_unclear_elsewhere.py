@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
@@ -14,18 +13,15 @@ from apps.reviews.bulk.plan import preview
 from apps.reviews.quality.requeue import requeueable_labels
 from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
+from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict
 from tests.reviews.test_unclear import cannot_tell, stands
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"overlap": 2}
 Stage = ItemState.Stage
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
 
 
 @pytest.fixture
@@ -36,20 +32,14 @@ def item(project: Project, judge: User) -> Item:
     return found
 
 
-def as_(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
-
-
 def page(user: User, project: Project, path: str = "") -> str:
-    response = as_(user).get(f"/p/{project.slug}/{path}")
+    response = browser_of(user).get(f"/p/{project.slug}/{path}")
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
 
 def listed(user: User, project: Project, **query: Any) -> list[dict[str, Any]]:
-    rows = as_(user).get(f"/api/v1/projects/{project.slug}/items/", query).json()["results"]
+    rows = browser_of(user).get(f"/api/v1/projects/{project.slug}/items/", query).json()["results"]
     return list(rows)
 
 
@@ -60,7 +50,7 @@ class TestLists:
 
         assert list(search_items(project, read_query({"stage": "unclear"}), manager)) == [item.pk]
         assert list(search_items(project, read_query({"stage": "conflict"}), manager)) == []
-        (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).rows
+        (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).object_list
         assert row.stage == "Unsure"
         html = page(manager, project, "items/?stage=unclear")
         assert '<option value="unclear" selected>Unsure</option>' in html
@@ -78,7 +68,7 @@ class TestLists:
         (row,) = listed(user, project, queued="true")
         assert (row["stage"], row["queued"], row["labels_by_people"]) == ("new", True, 0)
         assert listed(user, project, queued="false") == []
-        (shown,) = read_grid(project, read_query({}), user, sort="stage").rows
+        (shown,) = read_grid(project, read_query({}), user, sort="stage").object_list
         assert shown.stage == Stage.NEW.label
 
 

@@ -19,7 +19,7 @@ from apps.reviews.queue.plan import change_review_plan
 from labelhub.core.schema.operations import Merge, Rename
 from tests.factories.labels import draft, machine
 from tests.factories.projects import ItemFactory
-from tests.factories.reviews import answer, claim, new_project, reviewer
+from tests.factories.reviews import answer, claim, reviewer
 from tests.factories.schema_changes import changed, taken_back
 from tests.reviews.test_adjudication import in_conflict, state_of
 from tests.reviews.test_unclear import SETTLED, cannot_tell, stands
@@ -27,11 +27,7 @@ from tests.reviews.test_unclear import SETTLED, cannot_tell, stands
 pytestmark = pytest.mark.django_db
 Stage = ItemState.Stage
 THREE = {"task": "single", "labels": ["good", "bad", "mixed"]}
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2, definition=THREE)
+PROJECT = {"overlap": 2, "definition": THREE}
 
 
 class TestThePlan:

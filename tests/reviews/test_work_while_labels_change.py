@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from apps.accounts.models import User
-from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Label
 from apps.labels.services import record_label
 from apps.projects.models import Project, SchemaChange
@@ -20,19 +18,14 @@ from apps.reviews.search.query import read_query
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
+from tests.factories.accounts import browser_of
 from tests.factories.labels import draft, open_item, person
-from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, queued_items, reviewer, suggest
 from tests.factories.schema_changes import begun, changed, said
 
 pytestmark = pytest.mark.django_db
 MORE = Add(LabelDef("fine"))
 SWAP = (Rename("good", "bad"), Rename("bad", "good"))
-
-
-@pytest.fixture
-def manager(project: Project) -> User:
-    return member(project, Role.MANAGER, ReviewerKind.EXPERT)
 
 
 def started(project: Project, manager: User, action: str, **options: Any) -> BulkJob:
@@ -47,8 +40,7 @@ def test_no_bulk_job_begins_while_labels_change(project: Project, manager: User)
     with pytest.raises(Conflict, match="are being changed"):
         started(project, manager, "accept")
     assert not BulkJob.objects.exists()
-    client = Client()
-    client.force_login(manager)
+    client = browser_of(manager)
     shown = client.post(f"/p/{project.slug}/bulk/", {"do": "accept"}, follow=True)
     assert "are being changed" in shown.content.decode()
     run_change(change.pk)

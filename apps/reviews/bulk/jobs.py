@@ -30,7 +30,6 @@ from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 
 Status = BulkJob.Status
 KIND = "reviews.bulk"
-UNDOABLE = (Status.DONE, Status.FAILED)
 #: Key in the counts: the user who undid the job.
 UNDONE_BY = "undone_by"
 #: Items of one transaction: as many as take no longer than ``SECONDS``.
@@ -40,7 +39,6 @@ SECONDS = 0.25
 PAUSE = 0.05
 #: Ids that are looked up at once, because a search may be slow.
 AHEAD = 10_000
-GOING = (Status.QUEUED, Status.RUNNING, Status.UNDOING)
 LOGGED = {
     BulkJob.Action.ASSIGN: Intervention.Action.ASSIGN,
     BulkJob.Action.AUDIENCE: Intervention.Action.ASSIGN,
@@ -50,8 +48,6 @@ LOGGED = {
 
 
 class NothingToDo(Conflict):
-    """No item would change."""
-
     code = "nothing_to_do"
 
 
@@ -133,7 +129,7 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     """
     hold_labels(job.project)
     now = BulkJob.objects.select_for_update().get(pk=job.pk)
-    if now.status not in UNDOABLE:
+    if now.status not in BulkJob.UNDOABLE:
         raise Conflict(f"Bulk job {job.pk} is {now.status}: it cannot be undone now.")
     # An undo that failed continues after the last item that it reached.
     now.after = now.after if UNDONE_BY in now.counts else 0
@@ -170,7 +166,6 @@ def run_job(job_id: int) -> BulkJob:
 
 
 def fail_job(job_id: int, error: Exception) -> None:
-    """Store the failure."""
     bulk = BulkJob.objects.get(pk=job_id)
     words = f"Stopped by {{fault}} after {bulk.done:,} items; what was done can be undone."
     bulk.status, bulk.message = Status.FAILED, failure_message(error, words)
@@ -181,7 +176,7 @@ def fail_job(job_id: int, error: Exception) -> None:
 @job(KIND, fail=fail_job)
 def carry_out(run: JobRun) -> None:
     """Run or undo the job; each chunk commits its changes together with its progress."""
-    going = BulkJob.objects.filter(pk=run.subject, status__in=GOING)
+    going = BulkJob.objects.filter(pk=run.subject, status__in=BulkJob.UNFINISHED)
     bulk = going.select_related("project", "actor").first()
     if bulk is None:
         return
@@ -270,7 +265,6 @@ def _finish(job: BulkJob, status: Status, **fields: Any) -> None:
 
 
 def _log(job: BulkJob, actor: User | None, items: int, *, undone: bool = False) -> None:
-    """Log the change of the queue."""
     action = LOGGED.get(BulkJob.Action(job.action))
     if action is None or not items:
         return

@@ -52,12 +52,10 @@ class Thread:
 
     @property
     def open(self) -> int:
-        """How many of those to be read are not resolved."""
         return sum(comment.resolved_at is None for comment in self.comments)
 
     @property
     def explanations(self) -> list[Comment]:
-        """Unresolved explanations by adjudicators."""
         return [
             comment for comment in self.comments if comment.explains and comment.resolved_at is None
         ]
@@ -104,7 +102,6 @@ def get_comment(project: Project, user: User, comment_id: int) -> Comment:
 
 
 def readable_comments(project: Project, user: User) -> QuerySet[Comment]:
-    """The comments that ``user`` may read."""
     return Comment.objects.filter(_readable(project, user), project=project)
 
 

@@ -81,8 +81,11 @@ class Answers:
     seconds: Floats
 
     def where(self, kept: Bools) -> "Answers":
-        """Only those."""
         return Answers(*(getattr(self, column.name)[kept] for column in fields(self)))
+
+    def arms(self) -> "dict[Decision.Arm, Answers]":
+        """The answers with and without the suggestion."""
+        return {SHOWN: self.where(~self.withheld), WITHHELD: self.where(self.withheld)}
 
     def counts(self, measure: str) -> tuple[Ints, Ints]:
         """Part and whole of each answer, shapes (answers,)."""
@@ -103,7 +106,7 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
     key = _keys()
     kept = list(first.values())
     values = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
-    shared = _agreement_with_others(read_shared_labels(project) if kept else None)
+    shared = _agreement_with_others(read_shared_labels(project)) if kept else {}
     others = [shared.get((row[0], row[1]), (0, 0)) for row in kept]
     return Answers(
         user=np.array([row[0] for row in kept], dtype=np.int64),
@@ -167,10 +170,8 @@ def _is_right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
     return int(own == gold)
 
 
-def _agreement_with_others(found: SharedLabels | None) -> dict[tuple[int, int], tuple[int, int]]:
+def _agreement_with_others(found: SharedLabels) -> dict[tuple[int, int], tuple[int, int]]:
     """How many others agree with each person on each item, and how many others there are."""
-    if found is None:
-        return {}
     ratings = found.ratings
     agreeing, others = count_comparisons(ratings)
     return {
@@ -198,7 +199,6 @@ class Arm:
 
 
 def arm_of_answers(answers: Answers) -> Arm:
-    """The figures of one arm."""
     n, sample = len(answers.user), resample(len(answers.user))
     shares = {
         measure: clustered_share(sample, *answers.counts(measure), reason=reason)
@@ -398,10 +398,7 @@ class AnchoringReport:
 def anchoring_report(project: Project) -> AnchoringReport:
     """The effect of the suggestion on people's answers. Five queries."""
     answers, cut = read_answers(project)
-    arms = {
-        SHOWN: answers.where(~answers.withheld),
-        WITHHELD: answers.where(answers.withheld),
-    }
+    arms = answers.arms()
     differences = {measure: difference_of(answers, arms, measure) for measure in MEASURES}
     users = User.objects.in_bulk(np.unique(answers.user).tolist()) if len(answers.user) else {}
     rows = [_one_person(user, answers.where(answers.user == user.pk)) for user in users.values()]
@@ -416,7 +413,7 @@ def anchoring_report(project: Project) -> AnchoringReport:
 
 
 def _one_person(user: User, own: Answers) -> PersonArms:
-    arms = {SHOWN: own.where(~own.withheld), WITHHELD: own.where(own.withheld)}
+    arms = own.arms()
     shares = {
         arm: share(int(answers.same.sum()), len(answers.same), reason=gettext("no answer yet"))
         for arm, answers in arms.items()

@@ -28,11 +28,12 @@ KAPPA = gettext_noop("Cohen's kappa, error of Fleiss, Cohen and Everitt, Student
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two people on the items that both labelled; ``other`` is a user's id, negative that of an
-    annotator without account."""
+    annotator without account. ``name``: theirs, once it is read."""
 
     other: int
     percent: Figure
     kappa: Figure
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,18 +85,14 @@ class SharedLabels:
         used, both = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
         value, error = cohen(contingency(both[: len(mine)], both[len(mine) :], len(used)))
         if value is None:
-            return Pair(
-                other,
-                percent,
-                undefined(gettext("chance agreement is undefined, because the labels do not vary")),
-            )
+            reason = gettext("chance agreement is undefined, because the labels do not vary")
+            return Pair(other, percent, undefined(reason))
         if error is None or len(mine) < 2:
             return Pair(other, percent, undefined(gettext("too few common items")))
         margin = float(t_quantile(0.975, len(mine) - 1)) * error
         low, high = max(-1.0, value - margin), min(1.0, value + margin)
-        return Pair(
-            other, percent, figure(value, low=low, high=high, n=len(mine), method=gettext(KAPPA))
-        )
+        kappa = figure(value, low=low, high=high, n=len(mine), method=gettext(KAPPA))
+        return Pair(other, percent, kappa)
 
 
 def read_shared_labels(project: Project) -> SharedLabels:

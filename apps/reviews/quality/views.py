@@ -48,8 +48,6 @@ ARM_ROWS = (
 
 
 class ReasonForm(forms.Form):
-    """The reason of a pause or a resumption."""
-
     reason = forms.CharField(
         label=_("Reason"),
         max_length=LONGEST_REASON,
@@ -59,8 +57,6 @@ class ReasonForm(forms.Form):
 
 
 class WhichLabelsForm(forms.Form):
-    """The labels to withdraw."""
-
     since = forms.DateField(
         required=False,
         label=_("Given on or after"),
@@ -74,14 +70,11 @@ class WhichLabelsForm(forms.Form):
     )
 
     def clean_since(self) -> datetime | None:
-        """The beginning of that day."""
         day = self.cleaned_data["since"]
         return timezone.make_aware(datetime.combine(day, time())) if day else None
 
 
 class RequeueForm(WhichLabelsForm):
-    """The same, with the reason."""
-
     reason = ReasonForm.base_fields["reason"]
 
 
@@ -114,7 +107,6 @@ def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpRes
 @login_required
 @require_POST
 def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Pause a person."""
     words = gettext("%(name)s is paused and reads the reason when they ask for the next item.")
     return _change(request, slug, user_id, pause, words)
 
@@ -122,7 +114,6 @@ def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
 @login_required
 @require_POST
 def quality_resume(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Let a person work again."""
     return _change(request, slug, user_id, resume, gettext("%(name)s may work again."))
 
 

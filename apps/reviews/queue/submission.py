@@ -230,7 +230,6 @@ class Submission:
         return self.lease_token is not None and not label.rejected
 
     def record_decision(self, shown: ShownSuggestion, label: Label, *, late: bool) -> Decision:
-        """Store what the reviewer did with the item."""
         answer, place, token = self.answer, self.place, self.lease_token
         # Without a measured time: the answer took no longer than since the lease.
         given = place.leased_at if place and token and token == place.lease_token else None

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.db import transaction
@@ -18,7 +18,7 @@ from apps.projects.models import Item, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention, ReviewSettings, SavedFilter
 from apps.reviews.search.grid import MOST_COUNTED
 from apps.reviews.search.matching import matching_items, newest_item
-from apps.reviews.search.query import Query, read_query
+from apps.reviews.search.query import Query, field_pairs, read_query
 from labelhub.core.errors import InvalidInput, NotFound
 
 #: The page of filters counts no longer than this.
@@ -36,7 +36,7 @@ class FilterRow:
 
     saved: SavedFilter
     address: str
-    count: int | None
+    count: int | None = None
     capped: bool = False
     fault: str = ""
 
@@ -45,32 +45,25 @@ def filter_rows(project: Project, seconds: float = COUNTING_SECONDS) -> list[Fil
     """The project's filters by name, with their counts. After ``seconds`` no further count begins,
     because each may go through a million texts."""
     end = time.monotonic() + seconds
-    return [_row(project, *saved, end=end) for saved in saved_filters(project)]
+    rows = []
+    for saved, address in saved_filters(project):
+        row = FilterRow(saved, address)
+        try:
+            found = matching_items(project, read_query(saved.query))
+        except InvalidInput as error:
+            row = replace(row, fault=error.message)
+        else:
+            if time.monotonic() <= end:
+                count = found[: MOST_COUNTED + 1].count()
+                row = replace(row, count=min(count, MOST_COUNTED), capped=count > MOST_COUNTED)
+        rows.append(row)
+    return rows
 
 
 def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:
     """The project's filters by name, each with its query string."""
-    return [(saved, address_of(saved)) for saved in SavedFilter.objects.filter(project=project)]
-
-
-def address_of(saved: SavedFilter) -> str:
-    """The filter's query string, also of a filter that cannot be used."""
-    fields = {
-        name: ",".join(map(str, value)) if isinstance(value, list) else value
-        for name, value in saved.query.items()
-    }
-    return urlencode(fields)
-
-
-def _row(project: Project, saved: SavedFilter, address: str, *, end: float) -> FilterRow:
-    try:
-        found = matching_items(project, read_query(saved.query))
-    except InvalidInput as error:
-        return FilterRow(saved, address, None, fault=error.message)
-    if time.monotonic() > end:
-        return FilterRow(saved, address, None)
-    count = found[: MOST_COUNTED + 1].count()
-    return FilterRow(saved, address, min(count, MOST_COUNTED), capped=count > MOST_COUNTED)
+    filters = SavedFilter.objects.filter(project=project)
+    return [(saved, urlencode(field_pairs(saved.query))) for saved in filters]
 
 
 def first_settings(project: Project) -> ReviewSettings | None:
