@@ -9,6 +9,7 @@ from apps.reviews.adjudication.services import claim_to_adjudicate
 from apps.reviews.models import Slot
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.status import queue_status
+from tests.cases import present
 from tests.factories.accounts import browser_of
 from tests.factories.reviews import claim, queued_items
 from tests.reviews.test_adjudication import in_conflict
@@ -47,8 +48,7 @@ def test_taken_to_the_desk_it_leaves_the_queue(project: Project, judge: User) ->
     item = in_conflict(project)
     slot = claim(project, judge)
 
-    taken = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    taken = present(claim_to_adjudicate(project=project, user=judge, item_id=item.pk))
 
-    assert taken is not None
     assert taken.pk == slot.pk
     assert claim_next_item(project=project, user=judge) is None

@@ -15,14 +15,7 @@ from tests.cases import all_cases
 from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.quality import decided, known
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.reviews import answer, claim, expert, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"blind_share": 0.5, "overlap": 2}

@@ -25,6 +25,7 @@ from apps.reviews.search.saved_filters import (
 )
 from labelhub.core.errors import InvalidInput
 from labelhub.worker import KEEPERS
+from tests.cases import present
 from tests.factories.labels import open_item
 from tests.factories.projects import member
 from tests.factories.reviews import claim, reviewer, suggest
@@ -64,8 +65,7 @@ def test_matching_items_come_first_and_later_ones_follow(project: Project) -> No
     open_item(project, external_id="colder", text="Colder soup")
     keep()
     assert first(project) == ["cold", "colder"]
-    settings = first_settings(project)
-    assert settings is not None
+    settings = present(first_settings(project))
     assert settings.first_at is not None
     assert list(Intervention.objects.values_list("items", flat=True)) == [1, 1]
 

@@ -16,6 +16,7 @@ from apps.reviews.queue.leases import ReviewerPaused, claim_next_item, release_l
 from apps.reviews.queue.status import queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import undo_last
+from tests.cases import present
 from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
@@ -113,10 +114,9 @@ def test_what_was_put_off_or_skipped_comes_back_as_any_other(project: Project) -
     again = claim(project, person)
     skip_item(project=project, user=person, item_id=again.item_id, lease_token=again.lease_token)
     nothing = claim_next_item(project=project, user=person)
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
     assert (again.item_id, nothing) == (known.pk, None)
-    assert undone is not None
     assert undone.slot is not None
     assert (undone.slot.item_id, undone.slot.purpose) == (known.pk, Purpose.CHECK)
 

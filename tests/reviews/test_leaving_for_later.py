@@ -11,7 +11,7 @@ from apps.reviews.queue.leases import claim_next_item, revoke_leases
 from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from labelhub.core.errors import InvalidInput, NotFound
-from tests.cases import all_cases
+from tests.cases import all_cases, present
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
@@ -41,11 +41,9 @@ class TestPostponing:
         queued_items(project, 2)
         later = postpone(project, person)
 
-        undone = undo_last(project=project, user=person)
+        undone = present(undo_last(project=project, user=person))
 
-        assert undone is not None
-        assert undone.slot is not None
-        assert undone.slot.item_id == later
+        assert present(undone.slot).item_id == later
 
 
 class TestDrafts:

@@ -13,14 +13,7 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import skip_item, submit_label
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import (
-    answer,
-    claim,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 

@@ -33,6 +33,7 @@ from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import read_query
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import InvalidInput
+from tests.cases import present
 from tests.factories.accounts import api_of
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
@@ -136,8 +137,7 @@ def test_who_rejected_cannot_change_later_what_others_decided(project: Project) 
     late = submit_label(project=project, user=first, item_id=item.pk, answer=Answer(value="bad"))
 
     assert late.label.role == Label.Role.EXTRA
-    gold = state_of(item).gold
-    assert gold is not None
+    gold = present(state_of(item).gold)
     assert gold.value == "good"
 
 

@@ -16,6 +16,7 @@ from apps.reviews.queue.leases import ReviewerPaused, claim_next_item
 from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import reoffer_skipped, return_to_queue, undo_decision, undo_last
+from tests.cases import present
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, queued_items, reviewer
 
@@ -26,11 +27,9 @@ def test_undo_withdraws_the_label_and_gives_the_item_back(project: Project, pers
     (item,) = queued_items(project, 1)
     answer(claim(project, person), person, "good")
 
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
-    assert undone is not None
-    assert undone.slot is not None
-    assert undone.slot.item_id == item.pk
+    assert present(undone.slot).item_id == item.pk
     state = ItemState.objects.get(item=item)
     assert (state.labels_by_people, state.queued, state.gold_id) == (0, True, None)
     assert not Label.objects.current().exists()
@@ -55,9 +54,8 @@ def test_undo_of_a_skip_that_somebody_else_took_up_leaves_it_with_them(project: 
     skip_item(project=project, user=person, item_id=item.pk)
     claim(project, reviewer(project))
 
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
-    assert undone is not None
     assert undone.slot is None
 
 
@@ -67,9 +65,8 @@ def test_undo_of_a_revision_leaves_nothing_of_it(project: Project, person: User)
     answer(slot, person, "good")
     answer(slot, person, "bad")
 
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
-    assert undone is not None
     assert undone.slot is not None
     assert not Label.objects.current().exists()
     assert undo_last(project=project, user=person) is None

@@ -16,6 +16,7 @@ from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.plan import change_review_plan
 from apps.reviews.queue.submission import skip_item, submit_label
 from labelhub.core.errors import InvalidInput, NotFound
+from tests.cases import present
 from tests.factories.projects import GuidelineFactory
 from tests.factories.reviews import (
     answer,
@@ -131,8 +132,7 @@ def test_a_second_thought_supersedes_the_first(project: Project, person: User) -
     assert second.label.supersedes == first.label
     assert not second.decision.extra
     assert not second.decision.late
-    gold = ItemState.objects.select_related("gold").get(item=item).gold
-    assert gold is not None
+    gold = present(ItemState.objects.select_related("gold").get(item=item).gold)
     assert gold.value == "bad"
 
 
@@ -164,8 +164,7 @@ def test_what_nobody_asked_for_undoes_no_decision(project: Project) -> None:
 
     state = ItemState.objects.select_related("gold").get(item=item)
     assert state.stage == ItemState.Stage.DECIDED
-    assert state.gold is not None
-    assert state.gold.value == "good"
+    assert present(state.gold).value == "good"
 
 
 def test_an_expert_is_heard_unasked(project: Project) -> None:

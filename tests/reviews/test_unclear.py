@@ -21,6 +21,7 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
 from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import InvalidInput
+from tests.cases import present
 from tests.factories.labels import draft, machine
 from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
 from tests.reviews.test_adjudication import disputed, in_conflict, rule, state_of
@@ -66,8 +67,7 @@ def test_a_decision_that_a_machine_disputes_is_withdrawn(project: Project, judge
 
     newest = Gold.objects.get(item=item, superseded_by=None)
     assert (newest.withdrawn, newest.basis) == (True, Gold.Basis.WITHDRAWN)
-    assert newest.supersedes is not None
-    assert newest.supersedes.value == "good"
+    assert present(newest.supersedes).value == "good"
     assert (stands(item), state_of(item).disputed) == (SETTLED, False)
     record_label(draft(item, machine(project, "other"), "bad", confidence=0.99, action="proposed"))
     assert stands(item) == SETTLED
@@ -136,8 +136,7 @@ class TestAnew:
         cannot_tell(item, judge)
 
         done = rule(item, judge, "bad")
-        assert done.gold is not None
-        assert done.gold.value == "bad"
+        assert present(done.gold).value == "bad"
         assert done.label.role == Label.Role.ADJUDICATION
         assert cannot_tell(item, judge).gold is None
 
@@ -183,9 +182,8 @@ class TestUndo:
         cannot_tell(item, judge, rationale="Two readings.")
         rule(item, judge, "bad")
 
-        undone = undo_last(project=project, user=judge)
+        undone = present(undo_last(project=project, user=judge))
 
-        assert undone is not None
         assert undone.restored
         assert stands(item) == SETTLED
         assert Label.objects.current().get(annotator__user=judge).rationale == "Two readings."

@@ -29,11 +29,7 @@ from apps.reviews.adjudication.docket import (
     waiting_states,
 )
 from apps.reviews.adjudication.forms import read_filter, read_ruling
-from apps.reviews.adjudication.opinions import (
-    lease_of_others,
-    read_opinions,
-    readable_opinions,
-)
+from apps.reviews.adjudication.opinions import lease_of_others, read_opinions, readable_opinions
 from apps.reviews.adjudication.services import (
     Adjudicated,
     adjudicate,

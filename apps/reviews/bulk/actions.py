@@ -244,7 +244,6 @@ class ReturnItems(BulkAction):
             item_ids=ids,
             by=plan.actor,
             reason=plan.options["reason"],
-            log=False,
         )
         return [
             BulkChange(

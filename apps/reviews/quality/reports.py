@@ -50,6 +50,7 @@ TWENTY_WORDS = 120
 FAST_SHARE = 0.05
 #: People who must contradict a gold question before it counts as doubtful.
 DOUBTING = 3
+MOST_DOUBTFUL = 10
 #: People see their accuracy renewed after so many answers: after each one it would give gold
 #: questions away.
 TOLD_BY = 20
@@ -257,7 +258,7 @@ def status_of(project: Project, standing: ReviewerStatus | None, role: str) -> s
     return ReviewerStatus.Status.QUALIFYING if qualifying else ReviewerStatus.Status.ACTIVE
 
 
-def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
+def doubtful_items(project: Project) -> list[DoubtfulItem]:
     """Gold questions that more than half of their answers contradict: their gold may be wrong. Two
     queries at most."""
     answers = Decision.objects.filter(project=project, correct__isnull=False)
@@ -272,7 +273,7 @@ def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
         .filter(wrong__gte=DOUBTING)
         .order_by("-wrong", "item")
     )
-    found = [row for row in rows if 2 * row["wrong"] > row["people"]][:most]
+    found = [row for row in rows if 2 * row["wrong"] > row["people"]][:MOST_DOUBTFUL]
     items = Item.objects.in_bulk([row["item"] for row in found]) if found else {}
     return [DoubtfulItem(items[row["item"]], row["people"], row["wrong"]) for row in found]
 

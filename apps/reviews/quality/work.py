@@ -22,12 +22,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
 from labelhub.core.agreement.figures import Figure, share
-from labelhub.core.agreement.pace import (
-    MOST_CHARACTERS,
-    PaceLimits,
-    known_times,
-    least_seconds,
-)
+from labelhub.core.agreement.pace import MOST_CHARACTERS, PaceLimits, known_times, least_seconds
 from labelhub.core.agreement.significance import LEVEL, fisher_exact, holm, mann_whitney, median
 
 Ints = NDArray[np.int64]

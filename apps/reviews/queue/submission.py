@@ -25,12 +25,7 @@ from apps.labels.services import (
 from apps.projects.models import Project
 from apps.reviews.comments.services import add_remark, validate_words
 from apps.reviews.models import Decision, Purpose, Slot
-from apps.reviews.queue.answers import (
-    Answer,
-    translate_answer,
-    validate_extras,
-    validate_value,
-)
+from apps.reviews.queue.answers import Answer, translate_answer, validate_extras, validate_value
 from apps.reviews.queue.drafts import drop_draft
 from apps.reviews.queue.leases import (
     check_asked,

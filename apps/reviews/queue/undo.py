@@ -15,7 +15,7 @@ from apps.labels.models import PEOPLE, ItemState, Label
 from apps.labels.services import NewLabel, promote_items, record_label, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.comments.services import validate_words
-from apps.reviews.models import Comment, Decision, Intervention, Mention, Purpose, Slot
+from apps.reviews.models import Comment, Decision, Mention, Purpose, Slot
 from apps.reviews.queue.drafts import restore_draft
 from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, claim_item, free_slots
 from apps.reviews.queue.submission import lock_state
@@ -158,9 +158,7 @@ def _retake_slot(project: Project, user: User, decision: Decision) -> Slot | Non
     return slot
 
 
-def return_to_queue(
-    *, project: Project, item_ids: Iterable[int], by: User, reason: str, log: bool = True
-) -> int:
+def return_to_queue(*, project: Project, item_ids: Iterable[int], by: User, reason: str) -> int:
     """Put items of the project back into the queue; returns how many.
 
     Labels that people gave here are withdrawn with the reason; skips and postponements are undone;
@@ -177,15 +175,6 @@ def return_to_queue(
     returned = [
         _return_item(project, item_id, by, why) for item_id in ids.values_list("item", flat=True)
     ]
-    if returned and log:
-        Intervention.objects.create(
-            project=project,
-            actor=by,
-            action=Intervention.Action.RETURN,
-            reason=why,
-            items=len(returned),
-            data={"items": returned[:100]},
-        )
     return len(returned)
 
 
