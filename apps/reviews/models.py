@@ -49,6 +49,10 @@ class DecisionQuerySet(models.QuerySet["Decision"]):
         """Those that only reject the suggestion, which the person has not answered since."""
         return self.undoable().filter(label__rejected=True)
 
+    def leaving(self) -> "DecisionQuerySet":
+        """Skips and postponements in force."""
+        return self.filter(label__isnull=True, undone_at__isnull=True)
+
     def skips(self) -> "DecisionQuerySet":
         return self.filter(action="skip")
 

@@ -24,7 +24,7 @@ from tests.cases import all_cases
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory, member
-from tests.factories.reviews import claim, reviewer, suggest
+from tests.factories.reviews import claim, reviewer, suggest, suggested_items
 
 pytestmark = pytest.mark.django_db
 
@@ -193,9 +193,7 @@ def test_items_go_back_and_their_labels_come_again(project: Project, manager: Us
 
 
 def test_undo_takes_back_what_nobody_has_changed_since(project: Project, manager: User) -> None:
-    items = open_several(project, 3)
-    for item in items:
-        suggest(item, "good")
+    items = suggested_items(project, 3)
     job = done(project, manager, "accept")
     own = Label.objects.current().by_people().filter(item=items[0]).get()
     record_label(draft(items[0], own.annotator, "bad", supersedes_id=own.pk))
@@ -214,9 +212,7 @@ def test_undo_takes_back_what_nobody_has_changed_since(project: Project, manager
 def test_what_changed_or_came_since_the_preview_is_left_alone(
     project: Project, manager: User
 ) -> None:
-    items = open_several(project, 3)
-    for item in items:
-        suggest(item, "good")
+    items = suggested_items(project, 3)
     plan = planned(project, manager, "accept", query={"stage": "suggested"})
     job = start_job(plan)
     record_label(draft(items[0], person(project), "bad"))  # decided: not found any more
@@ -267,9 +263,7 @@ def test_wrong_options_are_named(
 def test_a_job_that_died_goes_on_where_it_was(
     project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    items = open_several(project, 7)
-    for item in items:
-        suggest(item, "good")
+    items = suggested_items(project, 7)
     monkeypatch.setattr(jobs, "CHUNK", 2)
     monkeypatch.setattr(jobs, "SECONDS", 60.0)  # chunks of that size however busy the machine is
     job = start_job(planned(project, manager, "accept"))
@@ -298,9 +292,7 @@ def test_a_job_that_died_goes_on_where_it_was(
 
 
 def test_two_jobs_over_the_same_items_label_each_once(project: Project, manager: User) -> None:
-    items = open_several(project, 4)
-    for item in items:
-        suggest(item, "good")
+    suggested_items(project, 4)
     other = member(project, Role.MANAGER)
     first, second = (start_job(planned(project, who, "accept")) for who in (manager, other))
 
@@ -326,8 +318,7 @@ def test_who_is_no_manager_any_more_changes_nothing(project: Project, manager: U
 def test_an_undoing_that_a_fault_stopped_goes_on_where_it_was(
     project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for item in open_several(project, 6):
-        suggest(item, "good")
+    suggested_items(project, 6)
     job = done(project, manager, "accept")
     monkeypatch.setattr(jobs, "CHUNK", 2)
     monkeypatch.setattr(jobs, "SECONDS", 60.0)  # chunks of that size however busy the machine is

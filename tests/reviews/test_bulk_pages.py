@@ -16,7 +16,7 @@ from apps.reviews.models import BulkJob, Comment, SavedFilter
 from apps.reviews.search import grid
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ASPECTS, ProjectFactory, member
-from tests.factories.reviews import reviewer, suggest
+from tests.factories.reviews import reviewer, suggest, suggested_items
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script>"
@@ -109,9 +109,7 @@ def test_a_wrong_search_names_its_fields(project: Project, manager: User, client
 def test_ticked_items_are_previewed_confirmed_and_taken_back(
     project: Project, manager: User, client: Client
 ) -> None:
-    items = open_several(project, 3)
-    for item in items:
-        suggest(item, "good")
+    items = suggested_items(project, 3)
     ticked: dict[str, Any] = {"only": "ticked", "item": [items[0].pk, items[2].pk], "do": "accept"}
 
     preview = client.get(f"/p/{project.slug}/bulk/new/", ticked)

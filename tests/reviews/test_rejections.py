@@ -46,6 +46,7 @@ from tests.factories.reviews import (
     queued_items,
     reviewer,
     suggest,
+    suggested_items,
 )
 
 pytestmark = pytest.mark.django_db
@@ -58,13 +59,6 @@ def rejects(project: Project, user: User) -> Label:
 
 def state_of(item: Item) -> ItemState:
     return ItemState.objects.select_related("gold").get(item=item)
-
-
-def suggested(project: Project, count: int = 1) -> list[Item]:
-    items = queued_items(project, count)
-    for item in items:
-        suggest(item, "good")
-    return items
 
 
 def test_a_rejection_leaves_the_item_to_somebody_else(project: Project) -> None:
@@ -101,7 +95,7 @@ def test_nothing_shown_is_nothing_to_reject(
 
 
 def test_who_answered_and_then_rejects_has_no_answer_any_more(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     first, second = reviewer(project), reviewer(project)
     answer(claim(project, first), first, "good")
 
@@ -114,7 +108,7 @@ def test_who_answered_and_then_rejects_has_no_answer_any_more(project: Project) 
 
 
 def test_a_later_answer_takes_the_place_of_the_rejection(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     who = reviewer(project)
     rejection = rejects(project, who)
 
@@ -129,7 +123,7 @@ def test_a_later_answer_takes_the_place_of_the_rejection(project: Project) -> No
 
 def test_who_rejected_cannot_change_later_what_others_decided(project: Project) -> None:
     """An answer to an item that has enough of them, unasked, counts for nothing."""
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     first, second = reviewer(project), reviewer(project)
     rejects(project, first)
     answer(claim(project, second), second, "good")
@@ -142,7 +136,7 @@ def test_who_rejected_cannot_change_later_what_others_decided(project: Project) 
 
 
 def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project) -> None:
-    first, second = suggested(project, 2)
+    first, second = suggested_items(project, 2)
     who = reviewer(project)
     rejects(project, who)
     answer(claim(project, who), who, "good")
@@ -158,7 +152,7 @@ def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project)
 
 
 def test_what_the_crowd_only_rejects_comes_to_experts_too(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     keep_for_kind(project, [item.pk], "crowd")
     senior = expert(project)
     assert claim_next_item(project=project, user=senior) is None
@@ -169,7 +163,7 @@ def test_what_the_crowd_only_rejects_comes_to_experts_too(project: Project) -> N
 
 
 def test_who_was_given_it_by_name_gives_it_back(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     named, other = reviewer(project), reviewer(project)
     assign_items(project, [item.pk], [named])
     assert claim_next_item(project=project, user=other) is None
@@ -181,7 +175,7 @@ def test_who_was_given_it_by_name_gives_it_back(project: Project) -> None:
 
 def test_an_item_out_of_scope_waits_once_somebody_says_that_the_suggestion_is_wrong() -> None:
     project = new_project(review_scope=Project.ReviewScope.DOUBTFUL)
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     assert not state_of(item).queued
 
     submit_label(
@@ -193,7 +187,7 @@ def test_an_item_out_of_scope_waits_once_somebody_says_that_the_suggestion_is_wr
 
 def test_of_a_known_answer_it_is_neither_right_nor_wrong_and_does_not_qualify() -> None:
     project = new_project(qualify_items=1)
-    items = suggested(project, 2)
+    items = suggested_items(project, 2)
     known(items)
     who = reviewer(project)
 
@@ -209,7 +203,7 @@ def test_of_a_known_answer_it_is_neither_right_nor_wrong_and_does_not_qualify() 
 
 def test_no_figure_changes_and_every_statistic_names_it() -> None:
     project = new_project(overlap=2)
-    items = suggested(project, 4)
+    items = suggested_items(project, 4)
     people = [reviewer(project) for _ in range(2)]
     for who in people:
         for value in ("good", "good", "bad"):
@@ -319,7 +313,7 @@ def test_the_database_keeps_rejections_apart(project: Project, fields: dict[str,
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> None:
     project = new_project(overlap=2)
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     slots = [(claim(project, who), who) for who in (reviewer(project), reviewer(project))]
     barrier, faults = threading.Barrier(2), []
 
@@ -349,7 +343,7 @@ def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> 
 
 def test_a_suggestion_is_what_a_machine_has_proposed() -> None:
     project = new_project(overlap=2)
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     first, second = reviewer(project), reviewer(project)
     colleague = answer(claim(project, first), first, "bad").label
 
@@ -364,7 +358,7 @@ def test_a_suggestion_is_what_a_machine_has_proposed() -> None:
 
 
 def test_in_bulk_nobody_speaks_for_who_rejected(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     manager = member(project, Role.MANAGER)
     rejection = rejects(project, manager)
     for action, options in (("accept", {}), ("assign", {"users": [manager.pk], "share": False})):
@@ -379,7 +373,7 @@ def test_in_bulk_nobody_speaks_for_who_rejected(project: Project) -> None:
 
 
 def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: Project) -> None:
-    suggested(project, 2)
+    suggested_items(project, 2)
     who = reviewer(project)
     api = api_of(who)
     root = f"/api/v1/projects/{project.slug}"

@@ -35,6 +35,13 @@ def cannot_tell(item: Item, user: User, **options: Any) -> Adjudicated:
     return rule(item, user, None, abstain=True, **options)
 
 
+def unclear_item(project: Project, judge: User, **options: Any) -> Item:
+    """One on which people disagree, and of which an expert found that nobody can tell."""
+    item = in_conflict(project)
+    cannot_tell(item, judge, **options)
+    return item
+
+
 def stands(item: Item) -> tuple[str, bool, bool]:
     """Its stage, whether it waits, whether it has gold."""
     state = state_of(item)
@@ -107,8 +114,7 @@ class TestQuotes:
 
 class TestTwoExperts:
     def test_whoever_comes_second_is_told_who_found_it(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         for late in (rule, cannot_tell):
             words = f"{judge.username} has decided this item meanwhile: unsure"
@@ -121,8 +127,7 @@ class TestTwoExperts:
     def test_what_comes_late_to_the_queue_changes_nothing(
         self, project: Project, judge: User
     ) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         answer_again(item, expert(project), "good")
         answer_again(item, reviewer(project), "good")
@@ -132,8 +137,7 @@ class TestTwoExperts:
 
 class TestAnew:
     def test_the_newest_word_of_the_expert_wins(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         done = rule(item, judge, "bad")
         assert present(done.gold).value == "bad"
@@ -146,8 +150,7 @@ class TestAnew:
     def test_an_abstention_in_the_queue_settles_nothing(
         self, project: Project, judge: User
     ) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         answer_again(item, judge, None, abstain=True)
 
@@ -178,8 +181,7 @@ class TestUndo:
         assert unread_mentions(project.pk, wrong.pk) == 0
 
     def test_and_that_it_cannot_be_told_does_too(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge, rationale="Two readings.")
+        item = unclear_item(project, judge, rationale="Two readings.")
         rule(item, judge, "bad")
 
         undone = present(undo_last(project=project, user=judge))

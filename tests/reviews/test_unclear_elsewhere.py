@@ -17,7 +17,7 @@ from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict
-from tests.reviews.test_unclear import cannot_tell, stands
+from tests.reviews.test_unclear import cannot_tell, stands, unclear_item
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"overlap": 2}
@@ -27,9 +27,7 @@ Stage = ItemState.Stage
 @pytest.fixture
 def item(project: Project, judge: User) -> Item:
     """One of which an expert found that nobody can tell."""
-    found = in_conflict(project)
-    cannot_tell(found, judge)
-    return found
+    return unclear_item(project, judge)
 
 
 def page(user: User, project: Project, path: str = "") -> str:

@@ -22,8 +22,8 @@ from tests.factories.labels import draft, machine
 from tests.factories.projects import ItemFactory
 from tests.factories.reviews import answer, claim, reviewer
 from tests.factories.schema_changes import changed, taken_back
-from tests.reviews.test_adjudication import in_conflict, state_of
-from tests.reviews.test_unclear import SETTLED, cannot_tell, stands
+from tests.reviews.test_adjudication import state_of
+from tests.reviews.test_unclear import SETTLED, cannot_tell, stands, unclear_item
 
 pytestmark = pytest.mark.django_db
 Stage = ItemState.Stage
@@ -35,8 +35,7 @@ class TestThePlan:
     def test_more_people_are_asked_and_the_expert_is_right_still(
         self, project: Project, judge: User
     ) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         change_review_plan(project=project, overlap=4)
         assert stands(item) == (Stage.IN_REVIEW, True, False)
@@ -45,8 +44,7 @@ class TestThePlan:
         assert stands(item) == SETTLED
 
     def test_fewer_or_as_many_change_nothing(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         for overlap in (3, 1, 2):
             change_review_plan(project=project, overlap=overlap)
@@ -57,8 +55,7 @@ class TestThePlan:
 
 class TestChangesOfLabels:
     def test_it_is_carried_over_and_back(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge, evidence={"bad": ["the food"]})
+        item = unclear_item(project, judge, evidence={"bad": ["the food"]})
 
         change = changed(project, Rename("bad", "poor"))
         carried = Label.objects.current().get(annotator__user=judge)
@@ -68,8 +65,7 @@ class TestChangesOfLabels:
         assert stands(item) == SETTLED
 
     def test_also_where_those_who_disagreed_agree_now(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         changed(project, Merge(("good", "bad"), "either"))
 
@@ -80,8 +76,7 @@ class TestOtherDecisions:
     def test_the_author_knows_better_as_long_as_they_say_so(
         self, project: Project, judge: User
     ) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
         author = annotator_for(project, kind=Kind.AUTHOR, name="writer")
 
         label = record_label(draft(item, author, "good", action="new"))
@@ -91,8 +86,7 @@ class TestOtherDecisions:
         assert stands(item) == SETTLED
 
     def test_gold_that_came_in_a_file_stands(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
         schema = current_schema(project)
 
         import_gold(project, [NewGold(item_id=item.pk, schema=schema, value="good")])

@@ -28,9 +28,7 @@ def _read_skips(
     states: Sequence[ItemState], users: Sequence[User] | None = None
 ) -> dict[int, list[tuple[int, int | None]]]:
     """By item: id and reviewer of the skips and postponements that are not undone."""
-    left = Decision.objects.filter(
-        item__in=[state.item_id for state in states], label__isnull=True, undone_at__isnull=True
-    )
+    left = Decision.objects.leaving().filter(item__in=[state.item_id for state in states])
     if users is not None:
         left = left.filter(reviewer__in=users)
     found: dict[int, list[tuple[int, int | None]]] = {}
@@ -42,12 +40,7 @@ def _read_skips(
 def _restore_skips(changes: Sequence[BulkChange]) -> None:
     """Bring back skips and postponements that the job undid, unless there are newer ones."""
     skips = [pk for change in changes for pk in change.before.get("skips", ())]
-    since = Decision.objects.filter(
-        item=OuterRef("item"),
-        reviewer=OuterRef("reviewer"),
-        label__isnull=True,
-        undone_at__isnull=True,
-    )
+    since = Decision.objects.leaving().filter(item=OuterRef("item"), reviewer=OuterRef("reviewer"))
     Decision.objects.filter(~Exists(since), pk__in=skips).order_by().update(undone_at=None)
 
 

@@ -79,19 +79,6 @@ def plan_job(
     )
 
 
-def plan_of(job: BulkJob, actor: User) -> BulkPlan:
-    """The plan of a job that ``actor`` started."""
-    return BulkPlan(
-        project=job.project,
-        actor=actor,
-        action=job.action,
-        query=read_query(job.query),
-        options=job.options,
-        upto=job.upto,
-        asked_at=job.created_at,
-    )
-
-
 @transaction.atomic
 def start_job(plan: BulkPlan) -> BulkJob:
     """Create the job of a plan; a worker runs it.
@@ -191,7 +178,15 @@ def _do(run: JobRun, job: BulkJob) -> None:
     # Only for a manager of the project.
     if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
         raise Forbidden("The job was stopped: the user who started it is no longer a manager here.")
-    plan = plan_of(job, job.actor)
+    plan = BulkPlan(
+        project=job.project,
+        actor=job.actor,
+        action=job.action,
+        query=read_query(job.query),
+        options=job.options,
+        upto=job.upto,
+        asked_at=job.created_at,
+    )
     size = min(FIRST_CHUNK, CHUNK)
     while ahead := list(
         plan.items().filter(pk__gt=job.after).order_by("pk").values_list("pk", flat=True)[:AHEAD]

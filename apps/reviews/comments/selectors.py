@@ -70,10 +70,7 @@ def thread_on(project: Project, user: User, item_id: int) -> Thread:
 
 def comment_rows(project: Project, user: User, *, shown: str = "open") -> QuerySet[Comment]:
     """The project's comments, the newest first; ``readable`` marks those that ``user`` may read.
-
-    Args:
-        shown: one of :data:`SHOWN`; anything else: all of them.
-    """
+    ``shown``: see :func:`narrow_comments`."""
     rows = _comments_for(project, user).select_related("item__state__gold").order_by("-pk")
     return narrow_comments(rows, user, shown)
 

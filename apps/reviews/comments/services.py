@@ -95,13 +95,8 @@ def write_comment(
 ) -> Written:
     """Write a comment on an item; ``@name`` mentions a member.
 
-    Args:
-        project: whose item it is; ``user`` may review there.
-        user: who says it.
-        item_id: what it is about.
-        text: up to 10,000 characters, stored as they are.
-        explains: whether an adjudicator tells it those who labelled the item.
-        to: ids of users it is meant for besides those it names; members or not.
+    ``explains``: an adjudicator tells it those who labelled the item. ``to``: ids of users, members
+    or not, whom it is meant for besides those that it names.
 
     Raises:
         NotFound: the project has no such item.

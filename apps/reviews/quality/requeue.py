@@ -34,13 +34,8 @@ def requeueable_labels(
 
     Without items that an expert, the author or a file has decided or that an expert found unclear,
     without answers to gold questions (the item would come back to the same person), and without
-    imported labels.
-
-    Args:
-        project: where.
-        user: whose labels, as crowd worker or as expert.
-        since: only labels given then or later.
-        only_wrong: only labels that differ from gold or, without gold, from another person's label.
+    imported labels. ``since``: only labels given then or later. ``only_wrong``: only labels that
+    differ from gold or, without gold, from another person's label.
     """
     known = Decision.objects.filter(label=OuterRef("pk")).exclude(purpose=Purpose.WORK)
     by_others = Q(item__state__gold__basis__in=SETTLED) & ~Q(

@@ -385,12 +385,8 @@ def postpone_item(
 def undo_skips(*, project: Project, item_ids: Iterable[int], users: Iterable[User]) -> None:
     """Undo the skips and postponements of these items by these people, whom they are assigned to
     now."""
-    left = Decision.objects.filter(
-        project=project,
-        item__in=list(item_ids),
-        reviewer__in=list(users),
-        label__isnull=True,
-        undone_at__isnull=True,
+    left = Decision.objects.leaving().filter(
+        project=project, item__in=list(item_ids), reviewer__in=list(users)
     )
     left.order_by().update(undone_at=timezone.now())
 

@@ -182,7 +182,7 @@ def return_to_queue(*, project: Project, item_ids: Iterable[int], by: User, reas
 def _return_item(project: Project, item_id: int, by: User, why: str) -> int:
     ItemState.objects.select_for_update().get(item=item_id)
     withdraw_all(item_id, provenance={"returned_by": by.username, "reason": why})
-    left = Decision.objects.filter(item=item_id, label__isnull=True, undone_at__isnull=True)
+    left = Decision.objects.leaving().filter(item=item_id)
     left.order_by().update(undone_at=timezone.now())
     if not ItemState.objects.get(item=item_id).queued:
         promote_items(project, [item_id], promoted=True)

@@ -68,12 +68,18 @@ def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:
 
 def first_settings(project: Project) -> ReviewSettings | None:
     """The review settings with the first filter; ``waits`` until a worker has applied it."""
-    found = ReviewSettings.objects.select_related("first_filter").filter(project=project).first()
+    related = ReviewSettings.objects.select_related("project", "first_filter")
+    found = related.filter(project=project).first()
     if found is not None:
-        left = found.first_filter_id is None and found.first_upto > 0
-        late = found.first_filter_id is not None and found.first_upto < newest_item(project)
-        found.waits = left or late  # type: ignore[attr-defined]  # for the page alone
+        found.waits = _waits(found)  # type: ignore[attr-defined]  # for the page alone
     return found
+
+
+def _waits(settings: ReviewSettings) -> bool:
+    """Whether the first filter has not seen the newest items, or was removed."""
+    if settings.first_filter_id is None:
+        return settings.first_upto > 0
+    return settings.first_upto < newest_item(settings.project)
 
 
 def save_filter(*, project: Project, actor: User | None, name: str, query: Query) -> SavedFilter:
@@ -141,11 +147,7 @@ def projects_to_apply() -> list[int]:
     using = ReviewSettings.objects.filter(
         Q(first_filter__isnull=False) | Q(first_upto__gt=0)
     ).select_related("project")
-    return [
-        settings.pk
-        for settings in using
-        if settings.first_filter_id is None or newest_item(settings.project) > settings.first_upto
-    ]
+    return [settings.pk for settings in using if _waits(settings)]
 
 
 def start_first_filters() -> None:
