@@ -6,16 +6,22 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from tests.factories.accounts import api_of, browser_of
 from tests.factories.projects import member
-from tests.factories.reviews import expert, new_project, reviewer
+from tests.factories.reviews import expert, new_project, queued_items, reviewer
 
 
 @pytest.fixture
 def project(request: pytest.FixtureRequest) -> Project:
     """With the fields that the test's module names in ``PROJECT``."""
     return new_project(**getattr(request.module, "PROJECT", {}))
+
+
+@pytest.fixture
+def item(project: Project) -> Item:
+    """In the queue."""
+    return queued_items(project, 1)[0]
 
 
 @pytest.fixture

@@ -222,8 +222,7 @@ def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:
     ]
 
 
-def test_audits_stay_blind_for_the_expert(project: Project, judge: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_audits_stay_blind_for_the_expert(project: Project, item: Item, judge: User) -> None:
     suggest(item, "bad", reasons=["audit"])
     for value in ("good", "bad"):
         person = reviewer(project)

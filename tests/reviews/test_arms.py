@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from apps.accounts.models import User
 from apps.labels.models import ItemState
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Decision
 from apps.reviews.queue.item_context import review_task
 from apps.reviews.queue.selectors import arm_of
@@ -26,8 +26,7 @@ PROJECT = {"blind_share": 1.0}
 Arm = Decision.Arm
 
 
-def test_what_is_withheld_is_not_shown(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_what_is_withheld_is_not_shown(project: Project, item: Item, person: User) -> None:
     suggest(item, "good", evidence={"good": ["food"]}, reasons=["dissent"])
 
     task = review_task(project, slot=claim(project, person))
@@ -61,8 +60,7 @@ def test_the_other_arm_is_told_too() -> None:
     assert (done.decision.arm, done.decision.suggestion) == (Arm.SHOWN, proposed)
 
 
-def test_no_other_page_tells(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_no_other_page_tells(project: Project, item: Item, person: User) -> None:
     suggest(item, "good")
     client = browser_of(person)
     before = f"/p/{project.slug}"

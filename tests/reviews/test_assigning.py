@@ -61,8 +61,7 @@ def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project, perso
     assert Assignment.objects.get(item=item).open
 
 
-def test_what_they_skip_goes_back_to_all(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_what_they_skip_goes_back_to_all(project: Project, item: Item, person: User) -> None:
     assign_items(project, [item.pk], [person])
     slot = claim(project, person)
 

@@ -20,11 +20,6 @@ HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
-def item(project: Project) -> Item:
-    return queued_items(project, 1)[0]
-
-
-@pytest.fixture
 def manager(project: Project, client: Client) -> User:
     """A manager who is signed in."""
     user = member(project, Role.MANAGER)

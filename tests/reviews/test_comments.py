@@ -37,11 +37,6 @@ PROJECT = {"overlap": 2}
 HOSTILE = "<script>alert(1)</script> \u202etxet\u202c {{ x }} <img src=x onerror=y> 🙃"
 
 
-@pytest.fixture
-def item(project: Project) -> Item:
-    return queued_items(project, 1)[0]
-
-
 def say(item: Item, user: User, text: str, **options: Any) -> Comment:
     return write_comment(
         project=item.project, user=user, item_id=item.pk, text=text, **options

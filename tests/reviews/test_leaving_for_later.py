@@ -4,7 +4,7 @@ import pytest
 
 from apps.accounts.models import User
 from apps.labels.models import ItemState, Label
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Draft, Intervention, Slot
 from apps.reviews.queue.drafts import save_draft
 from apps.reviews.queue.leases import claim_next_item, revoke_leases
@@ -61,9 +61,8 @@ class TestDrafts:
         assert not Draft.objects.exists()
 
     def test_what_was_on_its_way_when_the_answer_came_is_not_kept(
-        self, project: Project, person: User
+        self, project: Project, item: Item, person: User
     ) -> None:
-        (item,) = queued_items(project, 1)
         answer(claim(project, person), person, "good")
         late = {"comment": ["half a th"]}
 
@@ -80,19 +79,16 @@ class TestDrafts:
 
     @all_cases("words", ["x" * 60_000, "\x00", "\ud800"])
     def test_what_cannot_be_kept_is_refused(
-        self, project: Project, person: User, words: str
+        self, project: Project, item: Item, person: User, words: str
     ) -> None:
-        (item,) = queued_items(project, 1)
-
         with pytest.raises(InvalidInput):
             save_draft(project=project, user=person, item_id=item.pk, fields={"comment": [words]})
 
 
 class TestReturning:
     def test_labels_are_withdrawn_and_the_item_waits_again(
-        self, project: Project, person: User, manager: User
+        self, project: Project, item: Item, person: User, manager: User
     ) -> None:
-        (item,) = queued_items(project, 1)
         answer(claim(project, person), person, "good")
 
         count = return_to_queue(
@@ -115,9 +111,8 @@ class TestReturning:
         assert claim(project, person).item_id == item.pk
 
     def test_twice_changes_nothing_more(
-        self, project: Project, person: User, manager: User
+        self, project: Project, item: Item, person: User, manager: User
     ) -> None:
-        (item,) = queued_items(project, 1)
         answer(claim(project, person), person, "good")
 
         for _ in range(2):

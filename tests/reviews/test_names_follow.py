@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.accounts.models import User
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import SavedFilter
 from apps.reviews.queue.drafts import save_draft
 from apps.reviews.queue.item_context import review_task
@@ -27,8 +27,7 @@ MORE = Add(LabelDef("fine"))
 SWAP = (Rename("good", "bad"), Rename("bad", "good"))
 
 
-def test_a_draft_is_called_as_it_is_by_now(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_a_draft_is_called_as_it_is_by_now(project: Project, item: Item, person: User) -> None:
     slot = claim(project, person)
     marked = json.dumps([{"label": "good", "start": 0, "end": 1}])
     fields = {"value": ["good"], "comment": ["good"], "spans": [marked], "schema": ["1"]}

@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import Label
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import KeyMap, Slot
 from apps.reviews.queue.key_bindings import DEFAULTS, keys_of
 from apps.reviews.queue.status import queue_progress
@@ -245,8 +245,7 @@ def test_nonsense_is_refused(project: Project, browser: Client, sent: dict[str, 
     assert browser.post(page(project, "skip/"), sent, headers=JSON).status_code == 422
 
 
-def test_skip_undo_and_back_again(project: Project, browser: Client) -> None:
-    (item,) = queued_items(project, 1)
+def test_skip_undo_and_back_again(project: Project, item: Item, browser: Client) -> None:
     sent = fields(browser.get(page(project)).content.decode())
     browser.post(page(project, "skip/"), {**sent, "comment": "unclear"}, headers=JSON)
     assert "Take up the 1 you skipped" in browser.get(page(project)).content.decode()

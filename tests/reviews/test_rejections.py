@@ -61,8 +61,7 @@ def state_of(item: Item) -> ItemState:
     return ItemState.objects.select_related("gold").get(item=item)
 
 
-def test_a_rejection_leaves_the_item_to_somebody_else(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_a_rejection_leaves_the_item_to_somebody_else(project: Project, item: Item) -> None:
     proposed = suggest(item, "good")
     first, second = reviewer(project), reviewer(project)
 
@@ -81,9 +80,8 @@ def test_a_rejection_leaves_the_item_to_somebody_else(project: Project) -> None:
 @pytest.mark.parametrize("value", [None, "bad"])
 @pytest.mark.parametrize("shown", [None, 0])
 def test_nothing_shown_is_nothing_to_reject(
-    project: Project, value: str | None, shown: int | None
+    project: Project, item: Item, value: str | None, shown: int | None
 ) -> None:
-    (item,) = queued_items(project, 1)
     if shown == 0:
         suggest(item, "good")
     who = reviewer(project)

@@ -7,7 +7,7 @@ from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.labels.models import Annotator, Label
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from tests.cases import all_cases
 from tests.factories.accounts import ApiKeyFactory
 from tests.factories.reviews import new_project, queued_items, suggest
@@ -58,9 +58,8 @@ def test_a_label_comes_back_as_stored(project: Project, api: APIClient, person: 
 
 @all_cases("label", [{"value": "good"}, {"reject": True}, {"abstain": True}])
 def test_an_item_is_skipped_or_labelled(
-    project: Project, api: APIClient, label: dict[str, Any]
+    project: Project, item: Item, api: APIClient, label: dict[str, Any]
 ) -> None:
-    (item,) = queued_items(project, 1)
     response = api.post(
         url(project, "labels/"), {"item": item.pk, "skip": True} | label, format="json"
     )
@@ -81,10 +80,8 @@ def test_an_item_is_skipped_or_labelled(
     ],
 )
 def test_what_cannot_be_used_is_refused_by_field(
-    project: Project, api: APIClient, sent: dict[str, Any], status: int, field: str
+    project: Project, item: Item, api: APIClient, sent: dict[str, Any], status: int, field: str
 ) -> None:
-    (item,) = queued_items(project, 1)
-
     response = api.post(url(project, "labels/"), {"item": item.pk, **sent}, format="json")
 
     assert response.status_code == status
@@ -101,8 +98,7 @@ def test_an_item_of_another_project_is_404(project: Project, api: APIClient) -> 
     assert api.get(f"/api/v1/items/{item.pk}/").status_code == 404
 
 
-def test_labels_are_listed_and_filtered(project: Project, api: APIClient) -> None:
-    (item,) = queued_items(project, 1)
+def test_labels_are_listed_and_filtered(project: Project, item: Item, api: APIClient) -> None:
     suggest(item, "good")
     api.post(url(project, "labels/"), {"item": item.pk, "value": "bad"}, format="json")
     api.post(url(project, "labels/"), {"item": item.pk, "value": "good"}, format="json")

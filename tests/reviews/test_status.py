@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.labels.services import assign_items
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Decision
 from apps.reviews.queue.status import queue_progress, queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item
@@ -85,8 +85,7 @@ def test_what_is_left_is_what_waits_for_this_person(project: Project) -> None:
     assert queue_progress(project, other).left == 5
 
 
-def test_what_was_sent_back_is_left_again(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_what_was_sent_back_is_left_again(project: Project, item: Item, person: User) -> None:
     answer(claim(project, person), person, "good")
     assert queue_progress(project, person).left == 0
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.labels.models import ItemState, Label
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Decision, Slot, SlotQuerySet
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import claim_next_item
@@ -84,9 +84,8 @@ def test_an_earlier_suggestion_may_have_been_shown(project: Project, person: Use
 
 @pytest.mark.parametrize("fields", [{"value": None}, {"value": "good", "reject": True}])
 def test_an_answer_that_says_nothing_or_contradicts_itself_is_refused(
-    project: Project, person: User, fields: dict[str, Any]
+    project: Project, item: Item, person: User, fields: dict[str, Any]
 ) -> None:
-    (item,) = queued_items(project, 1)
     suggest(item, "good")
 
     with pytest.raises(InvalidInput, match=r"^value: "):
@@ -123,8 +122,7 @@ def test_a_retry_after_a_revision_changes_nothing(project: Project, person: User
     assert Label.objects.current().get() == revised.label
 
 
-def test_a_second_thought_supersedes_the_first(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_a_second_thought_supersedes_the_first(project: Project, item: Item, person: User) -> None:
     first = answer(claim(project, person), person, "good")
 
     second = submit_label(project=project, user=person, item_id=item.pk, answer=Answer(value="bad"))
@@ -151,8 +149,7 @@ def test_a_late_answer_beside_another_holder_makes_the_others_extra(project: Pro
     assert Label.objects.current().count() == 2
 
 
-def test_what_nobody_asked_for_undoes_no_decision(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_what_nobody_asked_for_undoes_no_decision(project: Project, item: Item) -> None:
     decider, crowd = expert(project), reviewer(project)
     answer(claim(project, decider), decider, "good")
 
@@ -167,8 +164,7 @@ def test_what_nobody_asked_for_undoes_no_decision(project: Project) -> None:
     assert present(state.gold).value == "good"
 
 
-def test_an_expert_is_heard_unasked(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_an_expert_is_heard_unasked(project: Project, item: Item) -> None:
     crowd = reviewer(project)
     answer(claim(project, crowd), crowd, "good")
 
@@ -212,8 +208,7 @@ def test_an_answer_follows_the_plan_of_its_own_moment(project: Project, person: 
     assert (state.required_labels, state.queued) == (3, True)
 
 
-def test_the_uid_of_anothers_label_is_no_token(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_the_uid_of_anothers_label_is_no_token(project: Project, item: Item) -> None:
     theirs = suggest(item, "good")
 
     done = submit_label(
@@ -236,8 +231,7 @@ def test_a_remark_that_cannot_be_stored_is_refused(project: Project, person: Use
         skip_item(project=project, user=person, item_id=item.pk, reason="\ud800")
 
 
-def test_a_skipped_item_goes_to_others_only(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_a_skipped_item_goes_to_others_only(project: Project, item: Item, person: User) -> None:
     slot = claim(project, person)
 
     skip_item(
