@@ -141,10 +141,7 @@ def test_who_has_not_answered_reads_nothing_yet(item: Item) -> None:
     assert (
         thread_on(project, late, item.pk).comments,
         thread_on(project, late, item.pk).hidden,
-    ) == (
-        [],
-        1,
-    )
+    ) == ([], 1)
     with pytest.raises(NotFound):
         get_comment(project, late, comment.pk)
     assert see_mentions(project=project, user=late) == 0

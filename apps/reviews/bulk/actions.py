@@ -233,10 +233,7 @@ class ReturnItems(BulkAction):
             label_ids.setdefault(label.item_id, []).append(label.pk)
         skips = _read_skips(states)
         return_to_queue(
-            project=plan.project,
-            item_ids=ids,
-            by=plan.actor,
-            reason=plan.options["reason"],
+            project=plan.project, item_ids=ids, by=plan.actor, reason=plan.options["reason"]
         )
         return [
             BulkChange(

@@ -77,11 +77,7 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
         return shown
     try:
         plan = plan_job(
-            project,
-            request.user,
-            action=form.action,
-            query=query,
-            options=form.options(),
+            project, request.user, action=form.action, query=query, options=form.options()
         )
     except InvalidInput as error:
         if not form.take(error):

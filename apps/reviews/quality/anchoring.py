@@ -5,8 +5,7 @@ nothing else, so their difference is the effect of the suggestion. The first ans
 and item counts that was not undone; later ones may have further influences.
 """
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import sqrt
 from typing import Any
@@ -20,7 +19,7 @@ from apps.accounts.models import User
 from apps.common.figures import count_words
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.quality.comparison import SharedLabels, read_shared_labels
+from apps.reviews.quality.comparison import SharedLabels, read_shared_labels, stored_value_key
 from apps.reviews.quality.requeue import SETTLED
 from apps.reviews.quality.work import Bools, Floats, Ints
 from labelhub.core.agreement.figures import (
@@ -37,7 +36,6 @@ from labelhub.core.agreement.pace import known_times
 from labelhub.core.agreement.ratings import divide
 from labelhub.core.agreement.significance import NEWCOMBE, median, newcombe
 from labelhub.core.agreement.with_others import count_comparisons
-from labelhub.core.schema import value_key
 
 SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
 ARMS = (SHOWN, WITHHELD)
@@ -103,7 +101,7 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
     first: dict[tuple[int, int], tuple[Any, ...]] = {}
     for row in rows[:MOST_ANSWERS]:
         first[row[0], row[1]] = row  # the newest come first, so the oldest stays
-    key = _keys()
+    key = stored_value_key()
     kept = list(first.values())
     values = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
     shared = _agreement_with_others(read_shared_labels(project)) if kept else {}
@@ -147,20 +145,6 @@ def _answer_rows(project: Project) -> QuerySet[Decision, tuple[Any, ...]]:
             "label__rejected",
         )
     )  # fmt: skip
-
-
-def _keys() -> Callable[[str | None], str | None]:
-    """A function from the database's text of a value to its key; None stays None."""
-    known: dict[str, str] = {}
-
-    def key(text: str | None) -> str | None:
-        if text is None or text == "null":
-            return None
-        if text not in known:
-            known[text] = value_key(json.loads(text))
-        return known[text]
-
-    return key
 
 
 def _is_right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
@@ -378,6 +362,11 @@ class PersonArms:
     shown: Figure
     withheld: Figure
     difference: Figure
+
+    @property
+    def points(self) -> dict[str, object]:
+        """The difference as people read it."""
+        return in_points(self.difference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,20 +173,18 @@ def _put_back(request: SignedInRequest, project: Project, user: User, form: Requ
     except LabelhubError as error:
         show_refusal(form, error)
         return False
-    if job.status in Requeue.UNFINISHED:
-        words = ngettext(
-            "%(number)s label is being withdrawn.",
-            "%(number)s labels are being withdrawn.",
-            job.total,
-        )
-        messages.success(request, words % {"number": count_words(job.total)})
-    else:
-        words = ngettext(
-            "%(number)s label is withdrawn; its item waits again.",
-            "%(number)s labels are withdrawn; their items wait again.",
-            job.done,
-        )
-        messages.success(request, words % {"number": count_words(job.done)})
+    going_on = job.status in Requeue.UNFINISHED
+    number = job.total if going_on else job.done
+    withdrawing = ngettext(
+        "%(number)s label is being withdrawn.", "%(number)s labels are being withdrawn.", number
+    )
+    withdrawn = ngettext(
+        "%(number)s label is withdrawn; its item waits again.",
+        "%(number)s labels are withdrawn; their items wait again.",
+        number,
+    )
+    words = withdrawing if going_on else withdrawn
+    messages.success(request, words % {"number": count_words(number)})
     return True
 
 
@@ -205,13 +203,8 @@ def _person_page(
             speed_chart(report.stretches, report.row.kind),
         ],
         "tabs": [
-            {"text": gettext("By 100 labels"), "url": "?", "current": by == HUNDRED, "count": None},
-            {
-                "text": gettext("By week"),
-                "url": f"?by={WEEK}",
-                "current": by == WEEK,
-                "count": None,
-            },
+            {"text": text, "url": f"?by={name}", "current": by == name, "count": None}
+            for name, text in ((HUNDRED, gettext("By 100 labels")), (WEEK, gettext("By week")))
         ],
         "requeue": None if own else requeue_of(project, user),
         "log": interventions(project, user)[:LOG_ROWS],
@@ -231,13 +224,4 @@ def _anchoring(project: Project) -> dict[str, Any]:
         }
         for key, words in ARM_ROWS
     ]
-    people = [
-        {"of": person, "difference": in_points(person.difference)} for person in report.people
-    ]
-    return {
-        "report": report,
-        "rows": rows,
-        "people": people,
-        "shown": shown,
-        "withheld": withheld,
-    }
+    return {"report": report, "rows": rows, "shown": shown, "withheld": withheld}

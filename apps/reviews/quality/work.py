@@ -193,10 +193,7 @@ def days_of(project: Project, user_id: int) -> Floats:
 def usual_times(project: Project) -> Floats:
     """Seconds of the newest answers in the project. One query."""
     answers = Decision.objects.filter(
-        project=project,
-        undone_at__isnull=True,
-        label__seconds__isnull=False,
-        label__rejected=False,
+        project=project, undone_at__isnull=True, label__seconds__isnull=False, label__rejected=False
     )
     newest = answers.order_by("-pk").values_list("label__seconds", flat=True)[:MOST_TIMES]
     return np.array(list(newest), dtype=np.float64)

@@ -155,9 +155,7 @@ class LabelViewSet(ProjectViewSet):
         request=AnswerSerializer,
         examples=[
             OpenApiExample(
-                "A label",
-                value={"item": 1, "value": ["Food"], "lease": "TOKEN"},
-                request_only=True,
+                "A label", value={"item": 1, "value": ["Food"], "lease": "TOKEN"}, request_only=True
             )
         ],
         responses={
