@@ -7,11 +7,10 @@ from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, ItemState
 from apps.labels.services import assign_items, keep_for_kind
 from apps.projects.models import Item, Project
-from apps.reviews.bulk.jobs import plan_job, run_job, start_job, undo_job
 from apps.reviews.queue.leases import claim_next_item, release_all, release_leases
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import undo_last
-from apps.reviews.search.query import read_query
+from tests.factories.bulk import done, undone
 from tests.factories.projects import member
 from tests.factories.reviews import (
     answer,
@@ -121,14 +120,11 @@ def test_who_had_skipped_an_item_gets_it_when_it_is_given_to_them(project: Proje
     (item,) = queued_items(project, 1)
     somebody = reviewer(project)
     skip_item(project=project, user=somebody, item_id=item.pk)
-    plan = plan_job(
-        project, manager, action="assign", query=read_query({}), options={"users": [somebody.pk]}
-    )
 
-    job = run_job(start_job(plan).pk)
+    job = done(project, manager, "assign", users=[somebody.pk])
     assert claim_next_item(project=project, user=somebody) is not None
     release_all(project=project, user=somebody)
 
-    run_job(undo_job(job=job, actor=manager).pk)
+    undone(job, manager)
     assert claim_next_item(project=project, user=somebody) is None
     assert claim_next_item(project=project, user=reviewer(project)) is not None

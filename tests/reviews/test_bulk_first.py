@@ -9,7 +9,6 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs, work_on
 from apps.labels.models import ItemState
 from apps.projects.models import Project
-from apps.reviews.bulk.jobs import plan_job, run_job, start_job
 from apps.reviews.models import Intervention, SavedFilter
 from apps.reviews.queue.undo import return_to_queue
 from apps.reviews.search.query import read_query
@@ -26,6 +25,7 @@ from apps.reviews.search.saved_filters import (
 from labelhub.core.errors import InvalidInput
 from labelhub.worker import KEEPERS
 from tests.cases import present
+from tests.factories.bulk import done
 from tests.factories.labels import open_item
 from tests.factories.projects import member
 from tests.factories.reviews import claim, reviewer, suggest
@@ -93,9 +93,7 @@ def test_what_was_put_first_by_hand_stays(project: Project) -> None:
     manager: User = member(project, Role.MANAGER)
     hand = open_item(project, external_id="hand")
     open_item(project, external_id="cold", text="Cold soup")
-    query = read_query({"items": [hand.pk]})
-    job = start_job(plan_job(project, manager, action="promote", query=query, options={}))
-    run_job(job.pk)
+    done(project, manager, "promote", query={"items": [hand.pk]})
     set_first_filter(project=project, chosen=saved(project, "Cold", q="cold"))
     keep()
     set_first_filter(project=project, chosen=None)

@@ -13,36 +13,20 @@ from apps.labels.services import assign_items, record_label
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.bulk import actions, jobs
 from apps.reviews.bulk.actions import undo_changes
-from apps.reviews.bulk.jobs import NothingToDo, plan_job, run_job, start_job, undo_job
-from apps.reviews.bulk.plan import BulkPlan, preview
-from apps.reviews.models import BulkChange, BulkJob, Intervention
+from apps.reviews.bulk.jobs import NothingToDo, start_job, undo_job
+from apps.reviews.bulk.plan import preview
+from apps.reviews.models import BulkChange, Intervention
 from apps.reviews.queue.leases import claim_next_item, release_all
 from apps.reviews.queue.submission import skip_item
-from apps.reviews.search.query import read_query
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.cases import all_cases
 from tests.factories.agreement import decide
+from tests.factories.bulk import done, planned, run_job, undone
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory, member
 from tests.factories.reviews import claim, reviewer, suggest, suggested_items
 
 pytestmark = pytest.mark.django_db
-
-
-def planned(project: Project, manager: User, action: str, **options: Any) -> BulkPlan:
-    query = read_query(options.pop("query", {}))
-    return plan_job(project, manager, action=action, query=query, options=options)
-
-
-def done(project: Project, manager: User, action: str, **options: Any) -> BulkJob:
-    """A job that has been carried out."""
-    job = start_job(planned(project, manager, action, **options))
-    return run_job(job.pk)
-
-
-def undone(job: BulkJob, actor: User) -> BulkJob:
-    """The job, taken back."""
-    return run_job(undo_job(job=job, actor=actor).pk)
 
 
 def said_of(items: list[Item]) -> list[Any]:

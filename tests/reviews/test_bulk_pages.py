@@ -11,9 +11,9 @@ from apps.common.jobs import waiting_jobs
 from apps.labels.models import Label
 from apps.labels.services import assign_items, record_label
 from apps.projects.models import Project
-from apps.reviews.bulk.jobs import run_job
 from apps.reviews.models import BulkJob, Comment, SavedFilter
 from apps.reviews.search import grid
+from tests.factories.bulk import run_job
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ASPECTS, ProjectFactory, member
 from tests.factories.reviews import reviewer, suggest, suggested_items

@@ -9,9 +9,9 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.bulk.jobs import run_job
 from apps.reviews.search.saved_filters import KIND
 from tests.factories.accounts import api_of
+from tests.factories.bulk import run_job
 from tests.factories.labels import open_several
 from tests.factories.projects import member
 from tests.factories.reviews import suggest

@@ -21,7 +21,7 @@ from apps.labels.services.gold import next_gold
 from apps.labels.services.item_ledger import ledger_from
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.bulk.jobs import NothingToDo, plan_job, start_job
+from apps.reviews.bulk.jobs import NothingToDo, start_job
 from apps.reviews.models import Decision, Purpose, ReviewerStatus, Slot
 from apps.reviews.quality.reports import people_report
 from apps.reviews.queue.answers import Answer
@@ -35,6 +35,7 @@ from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import InvalidInput
 from tests.cases import present
 from tests.factories.accounts import api_of
+from tests.factories.bulk import planned
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
 from tests.factories.quality import known
@@ -359,12 +360,10 @@ def test_in_bulk_nobody_speaks_for_who_rejected(project: Project) -> None:
     (item,) = suggested_items(project, 1)
     manager = member(project, Role.MANAGER)
     rejection = rejects(project, manager)
-    for action, options in (("accept", {}), ("assign", {"users": [manager.pk], "share": False})):
-        plan = plan_job(
-            project, manager, action=action, query=read_query({}), options=dict[str, Any](options)
-        )
+    actions: dict[str, Any] = {"accept": {}, "assign": {"users": [manager.pk], "share": False}}
+    for action, options in actions.items():
         with pytest.raises(NothingToDo, match="rejected"):
-            start_job(plan)
+            start_job(planned(project, manager, action, **options))
     assert Label.objects.standing().get(annotator__user=manager) == rejection
     assert claim_next_item(project=project, user=manager) is None
     assert not Assignment.objects.filter(item=item).exists()

@@ -8,12 +8,12 @@ from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Item, Project
-from apps.reviews.bulk.jobs import plan_job, run_job, start_job
 from apps.reviews.bulk.plan import preview
 from apps.reviews.quality.requeue import requeueable_labels
 from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
 from tests.factories.accounts import browser_of
+from tests.factories.bulk import done, planned
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict
@@ -85,21 +85,18 @@ class TestWork:
         boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)
         if action == "assign":
             options = options | {"users": [reviewer(project).pk]}
-        query = read_query({"items": [item.pk]})
 
-        seen = preview(plan_job(project, boss, action=action, query=query, options=options))
+        seen = preview(planned(project, boss, action, query={"items": [item.pk]}, **options))
 
         assert (seen.changing, seen.passed) == (0, {"unclear": 1})
         assert seen.reasons == [(1, "are settled as unsure by an expert")]
 
     def test_many_at_once_go_back_to_the_queue(self, project: Project, item: Item) -> None:
         boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)
-        query = read_query({"stage": "unclear"})
 
-        options = {"reason": "The guideline says more now."}
-        job = start_job(plan_job(project, boss, action="return", query=query, options=options))
+        job = done(project, boss, "return", query={"stage": "unclear"}, reason="It says more now.")
 
-        assert run_job(job.pk).done == 1
+        assert job.done == 1
         assert stands(item) == (Stage.NEW, True, False)
 
     def test_labels_of_those_who_disagreed_stay(

@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common import jobs
-from apps.common.jobs import JobRun, failure_message, job, work_on
+from apps.common.jobs import JobRun, failure_message, job
 from apps.labels.services.states import lock_states
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
@@ -143,13 +143,6 @@ def _read_frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datet
     if moment is None or timezone.is_naive(moment):
         raise InvalidInput.at("asked_at", "Must be the time that the preview gave.")
     return min(int(str(raw_upto)), newest), min(moment, now)
-
-
-def run_job(job_id: int) -> BulkJob:
-    """Run or undo a job to its end, from the item that it had reached; see
-    :func:`apps.common.jobs.work_on`."""
-    work_on(KIND, job_id)
-    return BulkJob.objects.get(pk=job_id)
 
 
 def fail_job(job_id: int, error: Exception) -> None:
