@@ -296,8 +296,11 @@ def live_leases(project: Project) -> QuerySet[Slot]:
 
 
 def items_of(project: Project, user: User) -> QuerySet[Item]:
-    """The project's items in the order of their import, with state, suggestion and gold, and with
-    the marks of :func:`mark_hidden`."""
+    """The project's items in the order of their import, with state, suggestion and gold.
+
+    ``hidden`` marks items whose labels by machines ``user`` must not see yet, ``debate_hidden``
+    items that the review screen shows them without a suggestion.
+    """
     return _with_state(Item.objects.filter(project=project), user).order_by("pk")
 
 
@@ -307,17 +310,12 @@ def visible_items(user: User | AnonymousUser) -> QuerySet[Item]:
 
 
 def _with_state(items: QuerySet[Item], user: User | AnonymousUser) -> QuerySet[Item]:
-    related = "state__suggestion__annotator", "state__gold__decided_by"
-    return mark_hidden(items, user.pk or 0).select_related(*related)
-
-
-def mark_hidden(items: QuerySet[Any], reader: int) -> QuerySet[Any]:
-    """``hidden`` marks items whose labels by machines ``reader`` must not see yet,
-    ``debate_hidden`` items that the review screen shows them without a suggestion."""
-    return items.annotate(
+    reader = user.pk or 0
+    items = items.annotate(
         hidden=ExpressionWrapper(hidden_from(reader), BooleanField()),
         debate_hidden=ExpressionWrapper(debate_hidden_from(reader), BooleanField()),
     )
+    return items.select_related("state__suggestion__annotator", "state__gold__decided_by")
 
 
 def labels_of(project: Project, user: User) -> QuerySet[Label]:

@@ -7,20 +7,38 @@ from typing import Any
 
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Exists, F, Func, Max, OuterRef, Q, QuerySet, TextField
+from django.db.models import (
+    BooleanField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Func,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    TextField,
+)
 from django.db.models.functions import Cast
 from django.db.models.lookups import Lookup
 from django.db.models.sql.compiler import SQLCompiler
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.labels.blindness import STAND_AS_NEW, opinions_hidden_from, unanswered_by, withholds
+from apps.labels.blindness import (
+    STAND_AS_NEW,
+    debate_hidden_from,
+    hidden_from,
+    opinions_hidden_from,
+    unanswered_by,
+    withholds,
+)
 from apps.labels.models import PEOPLE, Assignment, ItemState, Label
 from apps.labels.selectors import at_stage
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema, role_in
 from apps.reviews.models import Comment, Decision
-from apps.reviews.queue.selectors import mark_hidden, review_settings
+from apps.reviews.queue.selectors import review_settings
 from apps.reviews.search.query import ANYBODY, Query
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Schema
@@ -145,7 +163,10 @@ def _as_reviewer(
 ) -> QuerySet[Any]:
     """Without items whose presence or absence would reveal something to ``reader``."""
     debates = query.stage in ("doubtful", "rest") or _asks(query, TELLING_OF_DEBATES)
-    items = mark_hidden(items, reader.pk)
+    items = items.annotate(
+        hidden=ExpressionWrapper(hidden_from(reader.pk), BooleanField()),
+        debate_hidden=ExpressionWrapper(debate_hidden_from(reader.pk), BooleanField()),
+    )
     if debates:
         items = items.filter(debate_hidden=False)
     if _asks(query, TELLING):
