@@ -80,6 +80,7 @@ class Opinions(AnswerScreen):
 
     state: ItemState
     schema: LabelSchema
+    choices: Sequence[Choice]
     opinions: tuple[Opinion, ...]
     gold: Gold | None
     hides_machines: bool
@@ -132,20 +133,6 @@ class Opinions(AnswerScreen):
         order = {choice.value: position for position, choice in enumerate(self.choices)}
         return sorted(sides, key=lambda side: (order.get(side.says, len(order)), side.words))
 
-    @cached_property
-    def choices(self) -> list[Choice]:
-        """The labels to choose from, in the order of the schema; free text has none."""
-        schema = self.schema.parsed
-        offered = schema.offered(self.item.options)
-        return make_choices(schema, self.item, offered, TAKEN, kinds=self._kinds)
-
-    def _kinds(self, name: str) -> tuple[str, ...]:
-        return tuple(
-            opinion.label.annotator.kind
-            for opinion in self.opinions
-            if name in self.schema.parsed.names_in(opinion.label.value)
-        )
-
     def own(self, user: User) -> Opinion | None:
         return next(
             (opinion for opinion in self.opinions if opinion.label.annotator.user_id == user.pk),
@@ -191,7 +178,16 @@ def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
     shown = [label for label in labels if not (hide and label.annotator.kind in MACHINES)]
     shown.sort(key=lambda label: (kinds.index(Kind(label.annotator.kind)), label.pk))
     opinions = tuple(Opinion(label, find_quotes(state.item, label.evidence)) for label in shown)
-    return Opinions(state, current_schema(project), opinions, state.gold, hide)
+    version = current_schema(project)
+    schema = version.parsed
+
+    def kinds_of(name: str) -> tuple[str, ...]:
+        named = (label for label in shown if name in schema.names_in(label.value))
+        return tuple(label.annotator.kind for label in named)
+
+    offered = schema.offered(state.item.options)
+    choices = make_choices(schema, state.item, offered, TAKEN, kinds=kinds_of)
+    return Opinions(state, version, choices, opinions, state.gold, hide)
 
 
 def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
