@@ -1,5 +1,6 @@
 """Items as lists and saved filters over REST."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import django_filters
@@ -43,7 +44,7 @@ from apps.reviews.search.saved_filters import (
 )
 from labelhub.core.errors import InvalidInput, NotFound
 
-_CHOICES = {
+_CHOICES: dict[str, Iterable[tuple[str, Any]]] = {
     "stage": STAGES,
     "kind": Kind.choices,
     "basis": Gold.Basis.choices,
