@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from apps.common.charts import (
     Axis,
     Chart,
@@ -23,7 +25,16 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import draw_figure, ends, figure_row, money
+from apps.common.figures import (
+    DrawnFigure,
+    draw_figure,
+    ends,
+    figure_row,
+    localise,
+    money,
+    share_words,
+)
+from apps.common.methods import method_words
 from labelhub.core.agreement.arms import pareto_front
 from labelhub.core.agreement.reports.reasons import WORDS
 
@@ -64,9 +75,18 @@ def sentence(figure: AnyFigure | None, *, percent: bool = False) -> str:
     """All of a figure in one line: ``0.62 (0.58 to 0.66), n 800``."""
     drawn = draw_figure(figure, percent=percent)
     if drawn.reason:
-        return f"no number: {_reason(figure)}"
-    between = f" ({drawn.low} to {drawn.high})" if drawn.low else ""
-    return f"{drawn.value}{between}{f', n {drawn.n}' if drawn.n else ''}"
+        return gettext("no number: %(reason)s") % {"reason": _reason(figure)}
+    return f"{with_interval(drawn)}{f', n {drawn.n}' if drawn.n else ''}"
+
+
+def interval_words(drawn: DrawnFigure) -> str:
+    """``0.58 to 0.66``."""
+    return gettext("%(low)s to %(high)s") % {"low": drawn.low, "high": drawn.high}
+
+
+def with_interval(drawn: DrawnFigure) -> str:
+    """``0.62 (0.58 to 0.66)``, without an interval the value alone."""
+    return f"{drawn.value} ({interval_words(drawn)})" if drawn.low else drawn.value
 
 
 def step_of(value: float) -> int:
@@ -93,7 +113,6 @@ def interval_bars(
     ]
     if not known:
         return None
-    rows = sum(len(source.figures) for source in sources)
     names: list[Name] = []
     marks: list[Mark] = []
     for source in sources:
@@ -124,7 +143,7 @@ def interval_bars(
     return Chart(
         key=key,
         title=of,
-        description=f"{of} with 95 % intervals: {rows} rows.",
+        description=gettext("%(title)s, with 95 %% intervals.") % {"title": of},
         rows=[
             {
                 "source": source.name,
@@ -145,16 +164,36 @@ def interval_bars(
     )
 
 
-#: Unit → title of the axis, its column, words of an amount, words of a tick.
-UNITS: dict[str, tuple[str, str, Callable[[float], str], Callable[[float], str]]] = {
+def _dollars_tick(usd: float) -> str:
+    amount = format(Decimal(f"{usd:.3g}").normalize(), "f")
+    return gettext("$%(amount)s") % {"amount": localise(amount)}
+
+
+#: Unit → title of the axis, title of the chart, column, words of an amount, words of a tick.
+UNITS: dict[str, tuple[str, str, str, Callable[[float], str], Callable[[float], str]]] = {
     "USD": (
-        "cost of an answer",
+        gettext_noop("cost of an answer"),
+        gettext_noop("Share right against cost of an answer"),
         "cost",
         lambda usd: money(usd * NANO),
-        lambda usd: f"${format(Decimal(f'{usd:.3g}').normalize(), 'f')}",
+        _dollars_tick,
     ),
-    "calls": ("calls for an answer", "calls", number_tick, number_tick),
+    "calls": (
+        gettext_noop("calls for an answer"),
+        gettext_noop("Share right against calls for an answer"),
+        "calls",
+        number_tick,
+        number_tick,
+    ),
 }
+# Columns of files stay English; a page looks up their translations.
+_COLUMNS = (
+    gettext_noop("source"), gettext_noop("kind"), gettext_noop("measure"), gettext_noop("note"),
+    gettext_noop("cost"), gettext_noop("cost low"), gettext_noop("cost high"),
+    gettext_noop("cost n"), gettext_noop("cost method"),
+    gettext_noop("calls"), gettext_noop("calls low"), gettext_noop("calls high"),
+    gettext_noop("calls n"), gettext_noop("calls method"),
+)  # fmt: skip
 
 
 def cost_quality(
@@ -177,7 +216,8 @@ def cost_quality(
     ]
     if len(known) < 2:
         return None
-    words, column, say, tick = UNITS[unit]
+    axis, titled, column, say, tick = UNITS[unit]
+    axis = gettext(axis)
     best = pareto_front([(cost[1], accuracy[1]) for _, cost, accuracy in known])
     across = _cost_axis([cost for _, cost, _ in known])
     named = all(len(offer.name) <= LONGEST_LABEL for offer, _, _ in known) and len(known) <= 6
@@ -196,16 +236,18 @@ def cost_quality(
                 label=(label := offer.label or (offer.name if named else str(number))),
                 name="" if label == offer.name else f"{label} {offer.name}",
                 quiet=place not in best,
-                words=f"{offer.name}: {right:.0%} right ({least:.0%} to {most:.0%}), "
-                f"{say(cost[1])}{'' if place in best else ', beaten by another'}",
+                words=_offer_words(offer, say(cost[1]), accuracy, best=place in best),
             )
         )
     stairs = [(known[place][1][1], known[place][2][1]) for place in best]
     return Chart(
         key=key,
-        title=title or f"Share right against {words}",
-        description=f"{len(best)} of {len(known)} sources are beaten by none: no other is at least "
-        "as good for less. Boxes are 95 % intervals in both directions.",
+        title=title or gettext(titled),
+        description=gettext(
+            "%(number)s of %(total)s sources are beaten by none: no other is at least as good for "
+            "less. Boxes are 95 %% intervals in both directions."
+        )
+        % {"number": len(best), "total": len(known)},
         rows=[
             {
                 "source": offer.name,
@@ -216,22 +258,38 @@ def cost_quality(
                     if part != "note"
                 },
                 **figure_columns(offer.accuracy),
-                "note": "front" if any(offer is known[place][0] for place in best) else "",
+                "note": gettext("front") if any(offer is known[place][0] for place in best) else "",
             }
             for offer in offers
         ],
         x=Axis(
-            title=f"{words}{', each step ten times' if across.log else ''}",
+            title=gettext("%(title)s, each step ten times") % {"title": axis}
+            if across.log
+            else axis,
             low=across.low,
             high=across.high,
             log=across.log,
             ticks=across.ticks,
             words=tick,
         ),
-        y=Axis(title="share right", low=axis_floor([accuracy[0] for _, _, accuracy in known])),
+        y=Axis(
+            title=gettext("share right"), low=axis_floor([accuracy[0] for _, _, accuracy in known])
+        ),
         marks=[Line(points=stairs, kind="quiet", dash=1, stairs=True), *points],
         height=200,
     )
+
+
+def _offer_words(
+    offer: Offer, cost: str, accuracy: tuple[float, float, float], *, best: bool
+) -> str:
+    words = gettext("%(name)s: %(share)s right (%(low)s to %(high)s), %(cost)s")
+    if not best:
+        words = gettext(
+            "%(name)s: %(share)s right (%(low)s to %(high)s), %(cost)s, beaten by another"
+        )
+    low, right, high = map(share_words, accuracy)
+    return words % {"name": offer.name, "share": right, "low": low, "high": high, "cost": cost}
 
 
 def _cost_axis(costs: Sequence[tuple[float, float, float]]) -> Axis:
@@ -251,10 +309,11 @@ def _cost_axis(costs: Sequence[tuple[float, float, float]]) -> Axis:
 def _reason(figure: AnyFigure | None) -> str:
     """Why there is no number, in words; empty where there is one."""
     reason = draw_figure(figure).reason
-    return WORDS.get(reason, reason)
+    return gettext(WORDS[reason]) if reason in WORDS else reason
 
 
 def figure_columns(figure: AnyFigure | None) -> Row:
     """A figure as columns of a row; ``note`` is its doubt, or why there is no number."""
-    note = (figure or {}).get("doubt", "") if ends(figure) else _reason(figure)
-    return {**figure_row(figure), "note": note}
+    note = method_words((figure or {}).get("doubt", "")) if ends(figure) else _reason(figure)
+    method = method_words((figure or {}).get("method") or "")
+    return {**figure_row(figure), "method": method or None, "note": note}

@@ -17,10 +17,13 @@ from django.db.models import (
     Q,
     QuerySet,
 )
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.accounts.models import User
 from apps.common.charts import TEXT_MATCHER
+from apps.common.figures import count_words
 from apps.debates.models import Debate, Run
+from apps.debates.naming import protocol_title
 from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import MACHINES, PEOPLE, Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run, rejected_suggestions
@@ -111,7 +114,11 @@ def find_source(
         raise NotFound(f"replicate: run {run.pk} has {run.replicates}, not a number {replicate}.")
     first = labels_of_run(project.pk, run.uid).select_related("annotator").first()
     if first is None:
-        return PredictionSource(str(run), Kind.LLM, offline=False, run=run, replicate=replicate)
+        name = gettext("%(protocol)s · run %(number)s") % {
+            "protocol": protocol_title(run.protocol),
+            "number": run.pk,
+        }
+        return PredictionSource(name, Kind.LLM, offline=False, run=run, replicate=replicate)
     by = first.annotator
     return PredictionSource(by.name, by.kind, by.offline, run=run, replicate=replicate)
 
@@ -128,16 +135,12 @@ def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
     people = Annotator.objects.filter(Exists(own), project=project).exclude(kind=Kind.AUTHOR)
     people = people.order_by("kind", "name")
     groups = {
-        "Runs": [
-            Choice(
-                f"{run.protocol}, run {run.pk}, {run.created_at:%Y-%m-%d %H:%M}"
-                + (f", replicate {replicate} of {run.replicates}" if run.replicates > 1 else ""),
-                _run_query(run, replicate),
-            )
+        gettext("Runs"): [
+            Choice(_run_words(run, replicate), _run_query(run, replicate))
             for run in evaluated_runs(project)[:MOST_RUNS]
             for replicate in range(1, run.replicates + 1)
         ],
-        "Annotators": [
+        gettext("Annotators"): [
             Choice(
                 f"{annotator.name} ({annotator.get_kind_display()})", {"annotator": annotator.pk}
             )
@@ -145,6 +148,21 @@ def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
         ],
     }
     return {words: choices for words, choices in groups.items() if choices}
+
+
+def _run_words(run: Run, replicate: int) -> str:
+    words = gettext("%(protocol)s, run %(number)s, %(day)s")
+    if run.replicates > 1:
+        words = gettext(
+            "%(protocol)s, run %(number)s, %(day)s, replicate %(replicate)s of %(replicates)s"
+        )
+    return words % {
+        "protocol": protocol_title(run.protocol),
+        "number": run.pk,
+        "day": f"{run.created_at:%Y-%m-%d %H:%M}",
+        "replicate": replicate,
+        "replicates": run.replicates,
+    }
 
 
 def _run_query(run: Run, replicate: int) -> Mapping[str, int]:
@@ -294,10 +312,12 @@ def _is_rejected(project: Project, label: str = "") -> Q:
 
 def rejected_words(count: int) -> str:
     """A sentence about rejections that a figure leaves out; empty without any."""
-    if count == 1:
-        return "1 suggestion was rejected without a label; it is not in this figure."
-    words = f"{count:,} suggestions were rejected without a label; they are not in this figure."
-    return words if count else ""
+    words = ngettext(
+        "%(number)s suggestion was rejected without a label; it is not in this figure.",
+        "%(number)s suggestions were rejected without a label; they are not in this figure.",
+        count,
+    )
+    return words % {"number": count_words(count)} if count else ""
 
 
 def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
@@ -409,6 +429,6 @@ def suggestions_right(project: Project) -> SuggestionsRight:
         right=Count("pk", filter=Q(suggestion__value=F("gold__value"))),
         rejected=Count("pk", filter=~decided),
     )
-    reason = "no item has a suggestion and gold"
+    reason = gettext_noop("no item has a suggestion and gold")
     right = share(counted["right"], counted["n"], reason=reason)
     return SuggestionsRight(right, counted["rejected"])

@@ -4,12 +4,32 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
+from django.utils.translation import gettext
+
 from apps.agreement.charts import Measured, interval_bars
 from apps.agreement.evaluation import EvaluationReport
 from apps.common.charts import Chart
 from labelhub.core.agreement.evaluation import LabelScore
 
 SIDES = ("yes", "no")
+
+
+def side_words(predicted: str, gold: str) -> str:
+    """``predicted yes, gold no``, of two of :data:`SIDES`."""
+    return {
+        "yes-yes": gettext("predicted yes, gold yes"),
+        "yes-no": gettext("predicted yes, gold no"),
+        "no-yes": gettext("predicted no, gold yes"),
+        "no-no": gettext("predicted no, gold no"),
+    }[f"{predicted}-{gold}"]
+
+
+def label_words(predicted: str, gold: str) -> str:
+    """``predicted Praise, gold Question``."""
+    words = gettext("predicted %(predicted)s, gold %(gold)s")
+    return words % {"predicted": predicted, "gold": gold}
+
+
 MOST_MISTAKES = 5
 
 
@@ -64,13 +84,19 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
 
     cards = []
     for score in found.labels if several else ():
-        title = f"{score.label}: precision, recall and F1"
-        figures = {"Precision": score.precision, "Recall": score.recall, "F1": score.f1}
+        title = gettext("%(label)s: precision, recall and F1") % {"label": score.label}
+        figures = {
+            gettext("Precision"): score.precision,
+            gettext("Recall"): score.recall,
+            "F1": score.f1,
+        }
         measured = [Measured(name, kind, {"": figure}) for name, figure in figures.items()]
         bars = interval_bars(measured, of=title, low=0.0, key=f"scores-{score.label}")
         cards.append(ScoreCard(score, bars, _two_by_two(score, address)))
     matrix = _matrix(
-        found.matrix or {}, lambda predicted, gold: address(predicted=predicted, gold=gold)
+        found.matrix or {},
+        lambda predicted, gold: address(predicted=predicted, gold=gold),
+        label_words,
     )
     wrong = [
         replace(cell, words=f"{name}{cell.words}")
@@ -81,7 +107,7 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
     ]
     wrong.sort(key=lambda cell: -cell.count)
     by_label = [Measured(score.label, kind, {"": score.f1}) for score in found.labels]
-    f1 = interval_bars(by_label, of="F1 of each label", low=0.0, key="scores")
+    f1 = interval_bars(by_label, of=gettext("F1 of each label"), low=0.0, key="scores")
     return EvaluationCharts(f1, cards, matrix, wrong[:MOST_MISTAKES])
 
 
@@ -92,13 +118,18 @@ def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRo
         for predicted in SIDES
     }
     rows = _matrix(
-        table, lambda predicted, gold: address(label=score.label, cell=f"{predicted}-{gold}")
+        table,
+        lambda predicted, gold: address(label=score.label, cell=f"{predicted}-{gold}"),
+        side_words,
     )
-    return [replace(row, name=f"predicted {row.name}") for row in rows]
+    names = {"yes": gettext("predicted yes"), "no": gettext("predicted no")}
+    return [replace(row, name=names[row.name]) for row in rows]
 
 
 def _matrix(
-    table: Mapping[str, Mapping[str, int]], link: Callable[[str, str], str]
+    table: Mapping[str, Mapping[str, int]],
+    link: Callable[[str, str], str],
+    say: Callable[[str, str], str],
 ) -> list[MatrixRow]:
     """Cells shaded by the share of their row in quarters, rounded up, as the stylesheet has it."""
     return [
@@ -109,7 +140,7 @@ def _matrix(
                     count,
                     min(4, -(-4 * count // sum(row.values()))) if count else 0,
                     predicted == gold,
-                    f"predicted {predicted}, gold {gold}",
+                    say(predicted, gold),
                     link(predicted, gold),
                 )
                 for gold, count in row.items()

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.projects.models import Project
 
@@ -38,18 +39,18 @@ class Guarantee(models.Model):
     """
 
     class State(models.TextChoices):
-        DRAWN = "drawn", "Its sample is being labelled"
-        ON = "on", "In force"
-        OFF = "off", "Over"
+        DRAWN = "drawn", _("Its sample is being labelled")
+        ON = "on", _("In force")
+        OFF = "off", _("Over")
 
     class Ending(models.TextChoices):
-        SWITCHED_OFF = "switched_off", "Switched off by hand"
-        ABANDONED = "abandoned", "The sample was given up"
-        BROKEN = "broken", "The audit found more errors than promised"
-        OTHER_DEBATES = "other_debates", "Another set-up labels now"
-        RULE_CHANGED = "rule_changed", "The routing rule was changed"
-        PLAN_CHANGED = "plan_changed", "The review plan was changed"
-        LABELS_CHANGED = "labels_changed", "Labels were merged, split or retired"
+        SWITCHED_OFF = "switched_off", _("Switched off by hand")
+        ABANDONED = "abandoned", _("The sample was given up")
+        BROKEN = "broken", _("The audit found more errors than promised")
+        OTHER_DEBATES = "other_debates", _("Another set-up labels now")
+        RULE_CHANGED = "rule_changed", _("The routing rule was changed")
+        PLAN_CHANGED = "plan_changed", _("The review plan was changed")
+        LABELS_CHANGED = "labels_changed", _("Labels were merged, split or retired")
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="guarantees")
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAWN)

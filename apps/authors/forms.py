@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
@@ -124,9 +125,14 @@ class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic 
         return obj.full_title
 
 
+#: Key, title, words, fields, and whether it is open.
+_Group = tuple[str, StrOrPromise, StrOrPromise, list[forms.BoundField], bool]
+
+
 class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg]  # generic only in the stubs
     """All settings of a site, in groups."""
 
+    OPEN = ("embedding", "asking")
     GROUPS = (
         ("embedding", _("Pages and authors"), _(
             "Which pages may embed the widget, and who is asked."
@@ -190,12 +196,14 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
             "answers_decide",
         ]  # fmt: skip
         labels = {
+            "name": _("Name"),
+            "currency": _("Currency"),
             "enabled": _("The widget is switched on"),
             "identity": _("Who is asked"),
             "consent_by": _("Who asks for consent"),
             "privacy_url": _("Address of the privacy notice"),
             "region": _("Country of phone numbers"),
-            "country_header": "HTTP header with the visitor's country",
+            "country_header": _("HTTP header with the visitor's country"),
             "every_messages": _("Messages between two surveys"),
             "min_seconds": _("Seconds between two surveys"),
             "per_conversation": _("Surveys per conversation, at most"),
@@ -233,6 +241,10 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 "the second survey dismissed in a row, each one makes the pause four times as "
                 "long, up to a week."
             ),
+            "region": "",
+            "country_header": _("Set by your proxy, such as CF-IPCountry."),
+            "per_conversation": "",
+            "per_day": "",
             "most_questions": _("From 1 to 4, shown one at a time; authors can skip each one."),
             "least_relevant": _("A message with fewer relevant features is not asked about."),
             "model": _(
@@ -247,13 +259,18 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 "The same limit applies to the messages that models judge for "
                 "questions. Once it is reached, the chat asks the author to come back tomorrow."
             ),
+            "replies_verified": "",
+            "chat_model": "",
             "replies_network": _("All authors of one /24 (IPv6: /56) together."),
             "chat_instructions": _(
                 "What the chatbot is and knows. LabelHub adds rules: be brief, "
                 "ask for no personal data, do not pretend to be human."
             ),
-            "reward_cents": "0: no rewards.",
+            "reward_cents": _("0: no rewards."),
             "currency": _("Three letters, such as EUR."),
+            "reward_daily_cents": "",
+            "reward_total_cents": "",
+            "retention_days": _("Labelled items stay."),
             "reward_hold_days": _("During this time a reward can be voided."),
             "keep_text": _(
                 "Models and exports get texts only without personal data. If nothing is "
@@ -284,10 +301,12 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
                 empty_label=_("Text matcher (demo)"),
             )
 
-    def groups(self) -> Iterator[tuple[str, StrOrPromise, StrOrPromise, list[forms.BoundField]]]:
-        """Key, title, words and fields of each group."""
+    def groups(self) -> Iterator[_Group]:
+        """Each group; those of every day and those with an error are open."""
         for key, title, words, names in self.GROUPS:
-            yield key, title, words, [self[name] for name in names]
+            fields = [self[name] for name in names]
+            is_open = key in self.OPEN or any(field.errors for field in fields)
+            yield key, title, words, fields, is_open
 
     def changes(self) -> dict[str, Any]:
         """The arguments for :func:`update_site`."""
@@ -349,7 +368,9 @@ class SiteForm(LanguagesForm):
     """A new site; all other settings have defaults."""
 
     name = forms.CharField(
-        max_length=100, help_text=_("Authors see this name when they are asked for consent.")
+        label=_("Name"),
+        max_length=100,
+        help_text=_("Authors see this name when they are asked for consent."),
     )
     allowed_origins = LinesField(
         label=_("Pages that may embed it"), required=False, help_text=ORIGINS_HELP
@@ -427,13 +448,17 @@ class RulingForm(forms.Form):
     """A manager's decision, which overrides the signals."""
 
     trusted = forms.TypedChoiceField(
+        label=_("Decision"),
         choices=[("no", _("Exclude")), ("yes", _("Include")), ("", _("Let the signals decide"))],
         coerce=lambda given: given == "yes",
         empty_value=None,
         required=False,
     )
     reason = forms.CharField(
-        max_length=300, required=False, help_text=_("Stored with each excluded answer.")
+        label=_("Reason"),
+        max_length=300,
+        required=False,
+        help_text=_("Stored with each excluded answer."),
     )
 
     def clean(self) -> dict[str, Any]:
@@ -458,5 +483,7 @@ class TypedForm(forms.Form):
         """Require exactly these words."""
         typed: str = self.cleaned_data["typed"].strip()
         if typed != self.words:
-            raise forms.ValidationError(f"Type exactly “{self.words}”.")
+            raise forms.ValidationError(
+                gettext("Type exactly “%(words)s”.") % {"words": self.words}
+            )
         return typed

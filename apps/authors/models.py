@@ -103,7 +103,7 @@ class Site(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="Words the questions; empty = the offline model.",
+        help_text="Words the questions; empty = the text matcher (demo).",
     )
     chat_model = models.ForeignKey(
         ModelSpec,
@@ -111,7 +111,7 @@ class Site(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="Answers in chat mode; empty = the offline model.",
+        help_text="Answers in chat mode; empty = the text matcher (demo).",
     )
     chat_title = models.CharField(max_length=60, blank=True)
     chat_greeting = models.CharField(max_length=300, blank=True)

@@ -12,8 +12,8 @@ from django_stubs_ext import StrOrPromise
 from apps.authors.selectors.funnel import Traffic, TrafficBar
 from apps.authors.stages import STAGES, stage_name
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
-from apps.common.figures import count_words
-from labelhub.core.interview.funnel import Funnel, FunnelRate, rates
+from apps.common.figures import count_words, share_words
+from labelhub.core.interview.funnel import Funnel, FunnelRate, alerts, rates
 
 #: The rates below the funnel, with their names.
 SIDE_RATES: Mapping[str, StrOrPromise] = {
@@ -53,6 +53,13 @@ class NamedRate:
 def figure_of(rate: FunnelRate) -> dict[str, Any]:
     """The rate for the figure component."""
     return asdict(rate)
+
+
+# Why there is no rate, in the core's words, which the figure's component translates.
+_REASONS = (
+    gettext_noop("nothing to count yet"),
+    gettext_noop("more were counted than there can be; reports are missing"),
+)
 
 
 def funnel_steps(traffic: Traffic) -> tuple[list[Step], list[Step]]:
@@ -103,10 +110,40 @@ def funnel_steps(traffic: Traffic) -> tuple[list[Step], list[Step]]:
 def side_rates(funnel: Funnel) -> list[NamedRate]:
     """Other outcomes of shown questions."""
     found = rates(funnel)
+    shown, answered = gettext("of questions shown"), gettext("of questions with an answer")
     return [
-        NamedRate(key, name, found[key].part, figure_of(found[key]), found[key].definition)
+        NamedRate(
+            key,
+            name,
+            found[key].part,
+            figure_of(found[key]),
+            answered if key == "nofit" else shown,
+        )
         for key, name in SIDE_RATES.items()
     ]
+
+
+#: What to read if a rate got worse.
+_RISEN: Mapping[str, StrOrPromise] = {
+    "nofit": _("“None of these fit” rose from %(before)s to %(now)s: look at the options offered."),
+    "optouts": _("Opting out rose from %(before)s to %(now)s of questions shown: ask less often."),
+}
+
+
+def alert_words(now: Funnel, before: Funnel) -> list[str]:
+    """What got worse beyond chance, the gravest first."""
+    new, old = rates(now), rates(before)
+    return [
+        _RISEN[alert.name]
+        % {"before": _part_words(old[alert.name]), "now": _part_words(new[alert.name])}
+        for alert in alerts(now, before)
+    ]
+
+
+def _part_words(rate: FunnelRate) -> str:
+    words = gettext("%(share)s (%(part)s of %(n)s)")
+    share = share_words(rate.part / rate.n)
+    return words % {"share": share, "part": count_words(rate.part), "n": count_words(rate.n)}
 
 
 def dropped_rates(funnel: Funnel) -> list[NamedRate]:

@@ -13,6 +13,7 @@ from typing import Any
 from django.utils.formats import get_format
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
+from apps.common.methods import method_words
 from labelhub.core.errors import InvalidInput
 
 _NANO = 1_000_000_000
@@ -53,10 +54,11 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
     """
     value = (figure or {}).get("value")
     if figure is None or value is None or not math.isfinite(value):
-        return DrawnFigure(reason=str((figure or {}).get("reason") or _NOT_COMPUTED))
+        reason = (figure or {}).get("reason")
+        return DrawnFigure(reason=gettext(reason) if reason else str(_NOT_COMPUTED))
     n = figure.get("n")
     words = count_words(n) if isinstance(n, int) else ""
-    method = str(figure.get("method") or "")
+    method = method_words(str(figure.get("method") or ""))
     low, high = figure.get("low"), figure.get("high")
     if low is None or high is None:
         decimals = _decimals(None, percent=percent)

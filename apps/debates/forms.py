@@ -6,10 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
-from apps.common.figures import nanousd
+from apps.common.figures import localise, nanousd
 from apps.debates.models import PromptVariant
-from apps.debates.naming import protocol_title, role_words
+from apps.debates.naming import role_name, role_words, setting_words
 from apps.debates.services import RunPlan, models_for_roles
 from apps.debates.services.prompts import Version, protocol_of, trial_roles
 from apps.llm.models import ModelSpec
@@ -24,7 +27,9 @@ from labelhub.core.schema import LabelType
 MOST_ITEMS = 10**9
 
 
-def dollars_field(words: str, label: str, *, required: bool) -> forms.DecimalField:
+def dollars_field(
+    words: StrOrPromise, label: StrOrPromise, *, required: bool
+) -> forms.DecimalField:
     """An amount in USD."""
     return forms.DecimalField(
         min_value=0,
@@ -56,22 +61,24 @@ def model_words(model: ModelSpec) -> str:
 
 def setting_form_field(setting: Setting) -> forms.Field:
     """The field of a protocol's setting."""
-    wrong = f"Give {setting.menu}."
+    limits = {"low": localise(f"{setting.low:g}"), "high": localise(f"{setting.high:g}")}
+    choices = [(choice, setting_words(choice)) for choice in setting.choices]
+    if choices:
+        wrong = gettext("Give one of %(choices)s.") % {
+            "choices": ", ".join(words for _choice, words in choices)
+        }
+    elif isinstance(setting.default, float):
+        wrong = gettext("Give a number from %(low)s to %(high)s.") % limits
+    else:
+        wrong = gettext("Give a whole number from %(low)s to %(high)s.") % limits
     codes = ("required", "invalid", "invalid_choice", "min_value", "max_value")
     about: dict[str, Any] = {
         "initial": setting.default,
-        "label": setting.title,
-        "help_text": setting.help,
+        "label": gettext(setting.title),
+        "help_text": gettext(setting.help),
         "error_messages": dict.fromkeys(codes, wrong),
     }
-    if setting.choices:
-        choices = [
-            (
-                choice,
-                protocol_title(choice) if choice in PROTOCOLS else str(choice).capitalize(),
-            )
-            for choice in setting.choices
-        ]
+    if choices:
         return forms.TypedChoiceField(choices=choices, coerce=type(setting.default), **about)
     if isinstance(setting.default, float):
         return forms.FloatField(min_value=setting.low, max_value=setting.high, **about)
@@ -83,11 +90,11 @@ def prompt_field(name: str, variants: Iterable[PromptVariant]) -> forms.ChoiceFi
     protocol, _, role = name.partition("/")
     return forms.ChoiceField(
         choices=[
-            ("", "Present text"),
+            ("", gettext("Present text")),
             *((variant.version.hash, variant.title) for variant in variants),
         ],
         required=False,
-        label=f"{PROTOCOLS[protocol].title}: {role.replace('_', ' ')}",
+        label=f"{gettext(PROTOCOLS[protocol].title)}: {role_name(role)}",
     )
 
 
@@ -127,6 +134,7 @@ class RunForm(forms.Form):
     """
 
     protocol = forms.ChoiceField(
+        label=_("Protocol"),
         choices=[(info.name, info.title) for info in LABELLING.values()],
         initial=USUAL_PROTOCOL,
         widget=forms.RadioSelect,
@@ -135,25 +143,31 @@ class RunForm(forms.Form):
         min_value=1,
         max_value=MOST_ITEMS,
         required=False,
-        label="How many items",
-        help_text="Empty: all of them.",
+        label=_("How many items"),
+        help_text=_("Empty: all of them."),
     )
     replicates = forms.IntegerField(
-        min_value=1, max_value=20, initial=1, help_text="How often each item is debated."
+        label=_("Passes per item"),
+        min_value=1,
+        max_value=20,
+        initial=1,
+        help_text=_("How often each item is debated."),
     )
     budget = dollars_field(
-        "The run pauses before it exceeds the budget. All prices must be known.",
-        "Budget in USD",
+        _("The run pauses before it exceeds the budget. All prices must be known."),
+        _("Budget in USD"),
         required=False,
     )
-    only_unlabelled = forms.BooleanField(required=False, label="Only items without any label")
+    only_unlabelled = forms.BooleanField(required=False, label=_("Only items without any label"))
     reuse_answers = forms.BooleanField(
         required=False,
         initial=True,
-        label="Reuse answers of earlier runs",
-        help_text="Calls with the same model, prompt, text and settings cost nothing. Switch this "
-        "off to measure how much answers vary between runs. The text matcher is always called "
-        "again, because it is free.",
+        label=_("Reuse answers of earlier runs"),
+        help_text=_(
+            "Calls with the same model, prompt, text and settings cost nothing. Switch this "
+            "off to measure how much answers vary between runs. The text matcher is always called "
+            "again, because it is free."
+        ),
     )
 
     def __init__(
@@ -181,14 +195,17 @@ class RunForm(forms.Form):
     def groups(self) -> Iterator[tuple[str, list[Card]]]:
         """The protocols to choose from, by group."""
         for group in Group:
-            yield group, [self._card(info) for info in LABELLING.values() if info.group is group]
+            yield (
+                gettext(group),
+                [self._card(info) for info in LABELLING.values() if info.group is group],
+            )
 
     def stages(self) -> list[StageFields]:
         """The fields of settings and models of the chosen protocol, stage by stage."""
         titles = {setting.name: setting.title for setting in self._settings}
         found = {"": StageFields()}
         for stage, info in self._stages.items():
-            found[stage] = StageFields(f"{titles[stage]}: {info.title}")
+            found[stage] = StageFields(f"{gettext(titles[stage])}: {gettext(info.title)}")
         for setting in self._settings:
             stage, dot, _ = setting.name.partition(".")
             found[stage if dot else ""].settings.append(self[_setting_field(setting)])
@@ -320,7 +337,7 @@ class RunForm(forms.Form):
 class BudgetForm(forms.Form):
     """The new budget of a run."""
 
-    budget = dollars_field("", "New budget in USD", required=True)
+    budget = dollars_field("", _("New budget in USD"), required=True)
 
     @property
     def nanousd(self) -> int | None:
@@ -330,7 +347,9 @@ class BudgetForm(forms.Form):
 
 def _why_unsuitable(info: ProtocolInfo, task: LabelType) -> str:
     """Why the protocol cannot answer the question; empty if it can."""
-    return "" if info.answers(task) else f"Not for this project: {info.not_for}"
+    if info.answers(task):
+        return ""
+    return gettext("Not for this project: %(reason)s") % {"reason": gettext(info.not_for)}
 
 
 def _setting_field(setting: Setting) -> str:
@@ -348,7 +367,7 @@ def _prompt_field(name: str) -> str:
 _SECTION = {"rows": 22, "spellcheck": "true", "class": "prompt-source", "autocomplete": "off"}
 
 
-def _section(label: str, words: str, rows: int) -> forms.CharField:
+def _section(label: StrOrPromise, words: StrOrPromise, rows: int) -> forms.CharField:
     return forms.CharField(
         label=label,
         max_length=MOST_BODY // 2,
@@ -364,11 +383,11 @@ class VariantForm(forms.Form):
 
     title = forms.CharField(
         max_length=100,
-        label="Name of the variant",
-        help_text="How it differs, such as “shorter, with a counter-example”.",
+        label=_("Name of the variant"),
+        help_text=_("How it differs, such as “shorter, with a counter-example”."),
     )
-    system = _section("System message", "The role of the model and its task.", 22)
-    user = _section("User message", "The text to label and the form of the answer.", 26)
+    system = _section(_("System message"), _("The role of the model and its task."), 22)
+    user = _section(_("User message"), _("The text to label and the form of the answer."), 26)
 
     @classmethod
     def starting_from(cls, version: Version) -> "VariantForm":

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.labels.blindness import hidden_from
 from apps.labels.models import Label
@@ -104,11 +105,11 @@ class Run(models.Model):
     """One protocol + models + prompts + schema version over a set of items."""
 
     class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        RUNNING = "running", "Running"
-        PAUSED = "paused", "Paused"
-        CANCELLED = "cancelled", "Cancelled"
-        DONE = "done", "Done"
+        QUEUED = "queued", _("Queued")
+        RUNNING = "running", _("Running")
+        PAUSED = "paused", _("Paused")
+        CANCELLED = "cancelled", _("Cancelled")
+        DONE = "done", _("Done")
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="runs")
@@ -201,10 +202,10 @@ class Debate(models.Model):
     """One item's passage through a run's protocol."""
 
     class Status(models.TextChoices):
-        WAITING = "waiting", "Waiting"
-        DONE = "done", "Labelled"
-        UNPARSED = "unparsed", "No usable label"
-        FAILED = "failed", "Failed"
+        WAITING = "waiting", _("Waiting")
+        DONE = "done", _("Labelled")
+        UNPARSED = "unparsed", _("No usable label")
+        FAILED = "failed", _("Failed")
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="debates")
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="debates")

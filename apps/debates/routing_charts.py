@@ -3,8 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, ngettext
+
 from apps.common.charts import Axis, Bar, Chart, Line, Mark, Point, Rule, number_tick
-from apps.common.figures import draw_figure
+from apps.common.figures import count_words, draw_figure, localise, share_words
 from apps.debates.services.routing_forecast import SignalForecast
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.debate.routing import AT_MOST, Threshold
@@ -42,7 +44,12 @@ def signal_charts(signal: SignalForecast, items: int) -> SignalCharts:
 
 def bound_words(threshold: Threshold, bound: float | None) -> str:
     """``at most 0.5``, or ``off``."""
-    return "off" if bound is None else f"{threshold.side} {bound:g}"
+    if bound is None:
+        return gettext("off")
+    words = gettext("at least %(bound)s")
+    if threshold.side == AT_MOST:
+        words = gettext("at most %(bound)s")
+    return words % {"bound": localise(f"{bound:g}")}
 
 
 def error_words(figure: Figure) -> str:
@@ -50,15 +57,20 @@ def error_words(figure: Figure) -> str:
     drawn = draw_figure(figure, percent=True)
     if drawn.reason:
         return ""
-    low = drawn.low.removesuffix(" %")
-    if not figure["value"]:
-        return (
-            f"No audited item has a wrong label (95 % interval {low}–{drawn.high}, n = {drawn.n})."
-        )
-    return (
-        f"About {drawn.value} of the items that are accepted without a person are wrong "
-        f"(95 % interval {low}–{drawn.high}, n = {drawn.n})."
+    words = gettext(
+        "No audited item has a wrong label (95 %% interval %(low)s–%(high)s, n = %(n)s)."
     )
+    if figure["value"]:
+        words = gettext(
+            "About %(share)s of the items that are accepted without a person are wrong "
+            "(95 %% interval %(low)s–%(high)s, n = %(n)s)."
+        )
+    return words % {
+        "share": drawn.value,
+        "low": drawn.low.removesuffix(" %"),
+        "high": drawn.high,
+        "n": drawn.n,
+    }
 
 
 def _value_chart(signal: SignalForecast) -> Chart:
@@ -76,7 +88,15 @@ def _value_chart(signal: SignalForecast) -> Chart:
     most = max((sent[x] + kept[x] for x in places), default=1)
     beyond, count = sum(sent.values()), len(signal.values)
     marks: list[Mark] = [
-        Bar(x=x, base=base, top=top, width=size * 0.94, kind=kind, words=f"{top - base:,} debates")
+        Bar(
+            x=x,
+            base=base,
+            top=top,
+            width=size * 0.94,
+            kind=kind,
+            words=ngettext("%(count)s debate", "%(count)s debates", top - base)
+            % {"count": count_words(top - base)},
+        )
         for x in places
         for base, top, kind in ((0, sent[x], "warn"), (sent[x], sent[x] + kept[x], "quiet"))
     ]
@@ -84,13 +104,25 @@ def _value_chart(signal: SignalForecast) -> Chart:
         edge = 0.0 if not threshold.whole else 0.5 if threshold.side == AT_MOST else -0.5
         marks.append(Rule(x=bound + edge))
     half = size / 2 if threshold.whole else 0
+    about = {
+        "signal": gettext(threshold.title),
+        "beyond": count_words(beyond),
+        "count": count_words(count),
+        "bound": bound_words(threshold, bound),
+    }
     return Chart(
         key=f"signal-{threshold.signal}",
-        title=f"{threshold.title} of {count:,} debates",
-        description=f"{beyond:,} debates are beyond the bound ({bound_words(threshold, bound)}).",
+        title=ngettext("%(signal)s of %(count)s debate", "%(signal)s of %(count)s debates", count)
+        % about,
+        description=ngettext(
+            "%(beyond)s debate is beyond the bound (%(bound)s).",
+            "%(beyond)s debates are beyond the bound (%(bound)s).",
+            beyond,
+        )
+        % about,
         rows=[{"value": x, "sent": sent[x], "kept": kept[x]} for x in places],
         x=Axis(
-            title=f"{beyond:,} of {count:,} beyond",
+            title=gettext("%(beyond)s of %(count)s beyond") % about,
             low=threshold.low - half,
             high=threshold.high + half,
             ticks=(threshold.low, threshold.high),
@@ -119,19 +151,21 @@ def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
     top = max(0.05, *(error for *_, error in points))
     return Chart(
         key=f"bounds-{signal.threshold.signal}",
-        title=f"{signal.threshold.title}: the effect of each bound",
-        description=f"Error rate of the accepted items, up to {top:.0%}, by the share sent.",
+        title=gettext("%(signal)s: the effect of each bound")
+        % {"signal": gettext(signal.threshold.title)},
+        description=gettext("Error rate of the accepted items, up to %(share)s, by the share sent.")
+        % {"share": share_words(top)},
         rows=[
             {"bound": step.bound, "share sent": sent, "error": error}
             for step, sent, error in points
         ],
         shares=("share sent", "error"),
-        x=Axis(title="sent", ticks=(0, 0.5, 1)),
+        x=Axis(title=gettext("sent"), ticks=(0, 0.5, 1)),
         y=Axis(
-            title="error rate of the rest",
+            title=gettext("error rate of the rest"),
             high=top,
             ticks=(0, top),
-            words=lambda share: f"{share * 100:.0f} %",
+            words=share_words,
         ),
         marks=[
             Line(points=[(sent, error) for _, sent, error in points]),
@@ -140,9 +174,13 @@ def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
                     x=sent,
                     y=error,
                     kind="accent" if step.chosen else "other",
-                    label="now" if step.chosen else "",
-                    words=f"{bound_words(signal.threshold, step.bound)}: {sent:.0%} sent, "
-                    f"error rate of the rest {error:.0%}",
+                    label=gettext("now") if step.chosen else "",
+                    words=gettext("%(bound)s: %(sent)s sent, error rate of the rest %(error)s")
+                    % {
+                        "bound": bound_words(signal.threshold, step.bound),
+                        "sent": share_words(sent),
+                        "error": share_words(error),
+                    },
                 )
                 for step, sent, error in points
             ),

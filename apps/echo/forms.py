@@ -144,6 +144,7 @@ class CatalogueFileForm(forms.Form):
     """A catalogue as a file."""
 
     file = forms.FileField(
+        label=_("File"),
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
         error_messages={"empty": _("The file is empty.")},
         help_text=_("A CSV table with a header row, or a JSON list of items, in UTF-8."),
@@ -172,7 +173,7 @@ def _share(policy: str, words: StrOrPromise) -> forms.IntegerField:
 class ExperimentForm(forms.Form):
     """An experiment: its arms and their shares, how they are assigned, and its planned days."""
 
-    name = forms.CharField(max_length=100)
+    name = forms.CharField(label=_("Name"), max_length=100)
     echo = _share("echo", "Echo, %")
     keyword = _share("keyword", _("Words in common, %"))
     random = _share("random", _("Any item, %"))

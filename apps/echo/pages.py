@@ -7,6 +7,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.accounts.http import SignedInRequest
 from apps.authors.models import Site
@@ -135,10 +136,10 @@ def _points(share: float) -> str:
 PAGE_SIZE = 12
 #: Above this calibration error the page shows a hint.
 _MISLED = 0.1
-PART_NAMES: Mapping[str, str] = {
-    "rate": "frequency of each value",
-    "head": "the words of the message",
-    "llm": "the language model",
+PART_NAMES: Mapping[str, StrOrPromise] = {
+    "rate": _("frequency of each value"),
+    "head": _("the words of the message"),
+    "llm": _("the language model"),
 }
 
 
@@ -156,7 +157,9 @@ def moving_parts(echo: Echo, given: Mapping[str, str]) -> dict[str, Any]:
             "searched": bool(words) or page.paginator.num_pages > 1,
             "rows": feature_rows(histories_of(echo, state, list(page))),
             "results": results,
-            "clicks": share_figure(results.clicked, results.offers, "no results of offers yet"),
+            "clicks": share_figure(
+                results.clicked, results.offers, gettext("no results of offers yet")
+            ),
             "most_rewards": MOST_REWARDS,
             "choices": choices_of(echo),
             "echo": echo,

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.labels.models import Gold
 from apps.projects.models import Item, LabelSchema, Project
@@ -35,12 +36,12 @@ class TrainedModel(models.Model):
     """
 
     class Status(models.TextChoices):
-        QUEUED = "queued", "Queued"
-        LEARNING = "learning", "Learning"
-        APPLYING = "applying", "Labelling what is not decided"
-        DONE = "done", "Done"
-        FAILED = "failed", "Failed"
-        CANCELLED = "cancelled", "Cancelled"
+        QUEUED = "queued", _("Queued")
+        LEARNING = "learning", _("Learning")
+        APPLYING = "applying", _("Labelling what is not decided")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+        CANCELLED = "cancelled", _("Cancelled")
 
     UNFINISHED = (Status.QUEUED, Status.LEARNING, Status.APPLYING)
 
@@ -58,7 +59,8 @@ class TrainedModel(models.Model):
         default=0, help_text="Gold that the schema does not offer any more, or beyond the limit."
     )
     offline = models.BooleanField(
-        default=False, help_text="What stands for the LLM's labels was said by the offline model."
+        default=False,
+        help_text="What stands for the LLM's labels was said by the text matcher (demo).",
     )
     quality = models.JSONField(null=True, help_text="See labelhub.core.learning.quality.")
     curve = models.JSONField(null=True, help_text="See labelhub.core.learning.simulation.")

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from apps.common.charts import Axis, Chart, Line, Mark, Rule, axis_floor, number_tick, share_tick
-from apps.common.figures import share_words
+from apps.common.figures import count_words, share_words
 from apps.learning.models import Score, TrainedModel
 from apps.learning.selectors import LearningState
 from apps.projects.models import Item, Project
+from labelhub.core.learning.simulation import FIRST, LEAST
 
 #: The target, as a share of the way from the first to the last accuracy.
 DECISIVE = 0.9
@@ -26,65 +28,94 @@ def decisive_target(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def saving_words(curve: Mapping[str, Any]) -> str:
     """The result of the simulation in one or two sentences."""
-    if reason := curve.get("reason") or curve.get("verdict_reason"):
-        words = f"{reason[:1].upper()}{reason[1:]}."
-        return f"No simulation: {reason}." if curve.get("reason") else words
+    if curve.get("reason"):
+        words = gettext("No simulation: it needs %(n)s different texts with gold.")
+        return words % {"n": LEAST}
+    if curve.get("verdict") == "nothing":
+        return gettext(
+            "With all labels the accuracy is hardly better than with the first %(n)s: there is "
+            "nothing for an order to save."
+        ) % {"n": FIRST}
     target = decisive_target(curve)
     if target is None:
-        return "No simulation yet."
-    saved, goal = target["saved"], f"an accuracy of {share_words(target['accuracy'])}"
-    ends = f"95 % interval {_whole(saved['low'])} to {_whole(saved['high'])}"
-    needed = f"{target['learned']['value']:.0f} labels instead of {target['random']['value']:.0f}"
+        return gettext("No simulation yet.")
+    saved = target["saved"]
+    values = {
+        "accuracy": share_words(target["accuracy"]),
+        "labels": _whole(target["learned"]["value"]),
+        "random": _whole(target["random"]["value"]),
+        "saved": _whole(abs(saved["value"])),
+        "low": _whole(saved["low"]),
+        "high": _whole(saved["high"]),
+    }
     match curve["verdict"]:
         case "saves":
-            return (
-                f"The model's order saves labels here: {goal} took {needed}, "
-                f"{_whole(saved['value'])} fewer ({ends})."
+            words = gettext(
+                "The model's order saves labels here: an accuracy of %(accuracy)s took %(labels)s "
+                "labels instead of %(random)s, %(saved)s fewer (95 %% interval %(low)s to "
+                "%(high)s)."
             )
         case "costs":
-            return (
-                f"The model's order costs labels here: {goal} took {needed}, "
-                f"{_whole(-saved['value'])} more ({ends} saved). Random order is better."
+            words = gettext(
+                "The model's order costs labels here: an accuracy of %(accuracy)s took %(labels)s "
+                "labels instead of %(random)s, %(saved)s more (95 %% interval %(low)s to %(high)s "
+                "saved). Random order is better."
             )
         case _:
-            return f"The saving is not significant: {goal} took {needed} ({ends} labels saved)."
+            words = gettext(
+                "The saving is not significant: an accuracy of %(accuracy)s took %(labels)s labels "
+                "instead of %(random)s (95 %% interval %(low)s to %(high)s labels saved)."
+            )
+    return words % values
 
 
 def quality_words(quality: Mapping[str, Any]) -> str:
     """A sentence that compares the model with guessing and with the debates."""
     model, guess = quality["accuracy"], quality["majority"]["accuracy"]
     if model["low"] > guess["value"]:
-        return (
-            f"It is better than always giving the most frequent answer.{_llm_comparison(quality)}"
-        )
+        words = gettext("It is better than always giving the most frequent answer.")
+        return " ".join([words, *_llm_comparison(quality)])
     if model["high"] < guess["value"]:
-        return "It is worse than always giving the most frequent answer: do not rely on it."
-    return (
+        return gettext(
+            "It is worse than always giving the most frequent answer: do not rely on it."
+        )
+    return gettext(
         "It is not significantly better than always giving the most frequent answer. Do not rely "
         "on it: its uncertainty and its list of probable errors are mostly its own mistakes."
     )
 
 
-def _llm_comparison(quality: Mapping[str, Any]) -> str:
-    """A sentence that compares the model with the debates, on the items that both answered."""
+def _llm_comparison(quality: Mapping[str, Any]) -> list[str]:
+    """A sentence that compares the model with the debates, if both answered some items."""
     llm = quality.get("llm") or {"n": 0}
     if not llm["n"]:
-        return ""
+        return []
     ours, theirs = llm["model_accuracy"], llm["accuracy"]
-    rates = f"{share_words(theirs['value'])} against {share_words(ours['value'])}"
     if theirs["low"] > ours["high"]:
-        return f" The debates are right more often ({rates} on the same items)."
-    if ours["low"] > theirs["high"]:
-        return f" The debates are right less often ({rates} on the same items)."
-    return f" The difference to the debates is not significant ({rates} on the same items)."
+        words = gettext(
+            "The debates are right more often (%(debates)s against %(model)s on the same items)."
+        )
+    elif ours["low"] > theirs["high"]:
+        words = gettext(
+            "The debates are right less often (%(debates)s against %(model)s on the same items)."
+        )
+    else:
+        words = gettext(
+            "The difference to the debates is not significant (%(debates)s against %(model)s on "
+            "the same items)."
+        )
+    return [words % {"debates": share_words(theirs["value"]), "model": share_words(ours["value"])}]
 
 
 def _whole(number: float) -> str:
-    return f"{number:.0f}".replace("-", "−")
+    return count_words(round(number)).replace("-", "−")
 
 
 #: Way → its name and its colour.
-WAYS = {"learned": ("least certain first", "accent"), "random": ("random order", "other")}
+WAYS = {
+    "learned": (gettext_noop("least certain first"), "accent"),
+    "random": (gettext_noop("random order"), "other"),
+}
 
 
 def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
@@ -96,7 +127,9 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
     low = axis_floor(ends)
     marks: list[Mark] = []
     if target := decisive_target(curve):
-        name = f"target {share_tick(round(target['accuracy'], 2))}"
+        name = gettext("target %(accuracy)s") % {
+            "accuracy": share_tick(round(target["accuracy"], 2))
+        }
         marks.append(Rule(y=target["accuracy"], name=name))
     marks += [
         Line(
@@ -104,16 +137,22 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
             band=[(point["labels"], point[way]["low"], point[way]["high"]) for point in points],
             kind=colour,
             dash=int(way == "random"),
-            name=name,
+            name=gettext(name),
         )
         for way, (name, colour) in WAYS.items()
     ]
     return Chart(
         key="learning-curves",
-        title="Accuracy by number of training labels",
-        description=f"Two curves from {points[0]['labels']} to {points[-1]['labels']} labels, each "
-        f"the mean of {curve['divisions']} random divisions with its 95 % interval: labels in "
-        "random order, and the least certain first.",
+        title=gettext("Accuracy by number of training labels"),
+        description=gettext(
+            "Two curves from %(first)s to %(last)s labels, each the mean of %(n)s random divisions "
+            "with its 95 %% interval: labels in random order, and the least certain first."
+        )
+        % {
+            "first": count_words(points[0]["labels"]),
+            "last": count_words(points[-1]["labels"]),
+            "n": count_words(curve["divisions"]),
+        },
         rows=[
             {"labels": point["labels"], "order": name, **{end: point[way][end] for end in _FIGURE}}
             for point in points
@@ -121,13 +160,13 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
         ],
         shares=_FIGURE,
         x=Axis(
-            title="training labels",
+            title=gettext("training labels"),
             low=points[0]["labels"],
             high=points[-1]["labels"],
             words=number_tick,
         ),
         y=Axis(
-            title="accuracy on held-out gold",
+            title=gettext("accuracy on held-out gold"),
             low=low,
             high=min(1.0, max(*ends, low + 0.1)),
         ),
@@ -139,6 +178,24 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
 _FIGURE = ("value", "low", "high")
 
 
+#: Status of a training → what a person reads; while it learns, its step, stored in English.
+_STEPS = {
+    TrainedModel.Status.QUEUED: gettext_noop("waiting for the worker"),
+    TrainedModel.Status.APPLYING: gettext_noop("labelling undecided items"),
+}
+_TOLD = (
+    gettext_noop("Reading the texts"),
+    gettext_noop("Measuring"),
+    gettext_noop("Cross-validating"),
+    gettext_noop("Simulating what its order saves"),
+)
+# Why a figure has no value, in the core's words, which the figure's component translates.
+_REASONS = (
+    gettext_noop("there is nothing to count"),
+    gettext_noop("no item has or is given this label"),
+    gettext_noop("it is never given"),
+    gettext_noop("gold does not have it"),
+)
 #: Below this share the remaining time cannot be estimated.
 TOLD_FROM = 0.03
 
@@ -182,10 +239,12 @@ def rows_of(model: TrainedModel) -> list[Row]:
         part = llm["n"] < quality["n"]
         if part:
             same = (llm["model_accuracy"], llm["model_macro_f1"])
-            rows.append(Row("", "model", *same, note="on items that debates labelled"))
+            rows.append(Row("", "model", *same, note=gettext("on items that debates labelled")))
         rows.append(Row("", "llm", llm["accuracy"], llm["macro_f1"], offline=model.offline))
     guess = quality["majority"]
-    rows.append(Row("Always the most frequent answer", "", guess["accuracy"], guess["macro_f1"]))
+    rows.append(
+        Row(gettext("Always the most frequent answer"), "", guess["accuracy"], guess["macro_f1"])
+    )
     return rows
 
 
@@ -201,7 +260,13 @@ def progress_context(project: Project, going: TrainedModel) -> dict[str, Any]:
     if going.phase_at and TOLD_FROM < share < 1:
         elapsed = (timezone.now() - going.phase_at).total_seconds()
         left = elapsed * (1 - share) / share
-    return {"going": going, "percent": round(100 * share), "seconds_left": left}
+    step = _STEPS.get(TrainedModel.Status(going.status)) or going.step or "Learning"
+    return {
+        "going": going,
+        "step": gettext(step),
+        "percent": round(100 * share),
+        "seconds_left": left,
+    }
 
 
 def report(state: LearningState) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -73,10 +74,10 @@ def _do_step(project: Project, actor: User, step: str) -> str:
             return _switch_on(project, actor)
         case "off":
             switch_learning(project=project, on=False, actor=actor)
-            return "Learning is off; the queue drops the model's order."
+            return gettext("Learning is off; the queue drops the model's order.")
         case "train":
             start_training(project=project, actor=actor)
-            return "A new version is being trained."
+            return gettext("A new version is being trained.")
     raise InvalidInput("do: must be on, off or train.")
 
 
@@ -85,5 +86,5 @@ def _switch_on(project: Project, actor: User) -> str:
     try:
         start_training(project=project, actor=actor)
     except LabelhubError as error:
-        return f"Learning is on and starts automatically when it can. {error.message}"
-    return "Learning is on; the first version is being trained."
+        return gettext("Learning is on and starts automatically when it can.") + f" {error.message}"
+    return gettext("Learning is on; the first version is being trained.")

@@ -5,6 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
+from apps.common.figures import count_words
 from apps.llm.failures import TOO_LONG, Failure
 from apps.llm.models import ModelSpec
 from apps.llm.wire import TOP_LOGPROBS
@@ -116,25 +119,27 @@ def refuses_all_forms(failure: Failure) -> bool:
 def capability_words(field: str, value: Any) -> str:
     """A description for people, such as ``does not accept a temperature``."""
     fixed = {
-        "takes_temperature": "does not accept a temperature",
-        "takes_seed": "does not accept a seed",
-        "takes_stop": "does not accept stop sequences",
-        "logprobs": "does not return log-probabilities",
-        "system_role": "does not accept a system message",
-        "reasoning_effort": "does not accept a reasoning effort",
+        "takes_temperature": gettext("does not accept a temperature"),
+        "takes_seed": gettext("does not accept a seed"),
+        "takes_stop": gettext("does not accept stop sequences"),
+        "logprobs": gettext("does not return log-probabilities"),
+        "system_role": gettext("does not accept a system message"),
+        "reasoning_effort": gettext("does not accept a reasoning effort"),
     }
     if field == "max_tokens_param":
-        return f"expects the maximum length of an answer as {value}"
+        return gettext("expects the maximum length of an answer as %(name)s") % {"name": value}
     if field == "structured" and value == ModelSpec.Structured.JSON_OBJECT:
-        return "does not accept a JSON schema"
+        return gettext("does not accept a JSON schema")
     if field == "structured":
-        return "does not accept JSON as a response format"
+        return gettext("does not accept JSON as a response format")
     if field == "thinking_tokens":
-        return f"thinks before it answers, with up to {value:,} more tokens"
+        words = gettext("thinks before it answers, with up to %(n)s more tokens")
+        return words % {"n": count_words(value)}
     if field == "context_tokens":
-        return f"accepts at most {value:,} tokens of input and answer together"
+        words = gettext("accepts at most %(n)s tokens of input and answer together")
+        return words % {"n": count_words(value)}
     if field == "output_limit":
-        return f"writes at most {value:,} tokens"
+        return gettext("writes at most %(n)s tokens") % {"n": count_words(value)}
     return fixed.get(field, f"{field} = {value}")
 
 

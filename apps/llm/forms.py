@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.llm.addresses import check_base_url
 from apps.llm.extras import MASK, check_headers, masked, unmasked
@@ -41,7 +43,7 @@ class ModelRowForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only i
     class Meta:
         model = ModelSpec
         fields = ["name", "price_in", "price_out"]
-        labels = {"name": "Model", "price_in": "Input price", "price_out": "Output price"}
+        labels = {"name": _("Model"), "price_in": _("Input price"), "price_out": _("Output price")}
         help_texts = {"name": "", "price_in": "", "price_out": ""}
         widgets = {"name": forms.TextInput(attrs={"list": "offered-models", "autocomplete": "off"})}
 
@@ -52,12 +54,14 @@ class ModelRowForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only i
             field.widget.attrs["placeholder"] = field.label
 
 
-STORED = "Stored encrypted and never shown again."
+STORED = _("Stored encrypted and never shown again.")
 KEY_HELP = {
-    Provider.KeyState.STORED: "A key is stored. Leave this empty to keep it.",
-    Provider.KeyState.REMOVED: "The key was removed. A new one is stored encrypted.",
+    Provider.KeyState.STORED: _("A key is stored. Leave this empty to keep it."),
+    Provider.KeyState.REMOVED: _("The key was removed. A new one is stored encrypted."),
 }
-PASTE = "Paste the key: this provider answers nobody without one."
+PRICE_HELP = _("USD per million tokens; 0 = free, empty = unknown (no budget possible).")
+REFUSED = _("Switched off automatically if the endpoint refuses it.")
+PASTE = _("Paste the key: this provider answers nobody without one.")
 #: Rows for new models; more can be added after the first ones are saved.
 ModelRows = forms.formset_factory(ModelRowForm, extra=2)
 
@@ -69,16 +73,17 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
     field_order = ("name", "preset", "base_url", "api_version", "key", "api_key_env")
 
     preset = forms.ChoiceField(
-        label="Kind",
+        label=_("Kind"),
         choices=lambda: [(preset.name, preset.title) for preset in presets().values()],
         required=False,
     )
     base_url = forms.CharField(
-        label="Base URL",
+        label=_("Base URL"),
         max_length=500,
-        help_text="The address before /chat/completions, mostly ending in /v1.",
+        help_text=_("The address before /chat/completions, mostly ending in /v1."),
     )
     key = forms.CharField(
+        label=_("Key"),
         required=False,
         max_length=LONGEST_KEY,
         widget=forms.PasswordInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
@@ -103,28 +108,37 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         ]
         widgets = {"headers": forms.Textarea(attrs={"rows": 3})}
         labels = {
-            "api_version": "API version",
-            "api_key_env": "Or the environment variable of the key",
-            "connect_timeout": "Connection time-out (seconds)",
-            "read_timeout": "Response time-out (seconds)",
-            "max_concurrency": "Maximum concurrent calls",
-            "rpm": "Requests per minute",
-            "tpm": "Tokens per minute",
-            "rpd": "Requests per day",
-            "tpd": "Tokens per day",
-            "headers": "Extra headers",
+            "name": _("Name"),
+            "api_version": _("API version"),
+            "api_key_env": _("Or the environment variable of the key"),
+            "connect_timeout": _("Connection time-out (seconds)"),
+            "read_timeout": _("Response time-out (seconds)"),
+            "max_concurrency": _("Maximum concurrent calls"),
+            "rpm": _("Requests per minute"),
+            "tpm": _("Tokens per minute"),
+            "rpd": _("Requests per day"),
+            "tpd": _("Tokens per day"),
+            "headers": _("Extra headers"),
         }
         help_texts = {
-            "api_version": "Such as 2024-10-21. Name models by their deployments.",
-            "api_key_env": "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
-            "one that LABELHUB_LLM_KEY_VARIABLES lists.",
-            "max_concurrency": "LabelHub sends fewer while the endpoint reports too many requests.",
-            "rpm": "Empty: the limit that the endpoint reports, if any.",
-            "tpm": "Empty: the limit that the endpoint reports, if any.",
-            "rpd": "Days end at midnight UTC; a run pauses until then. Empty: no limit.",
-            "tpd": "The same for tokens, of input and output together.",
-            "headers": "A JSON object of texts, sent with every request. Values are never shown "
-            "again: leave the dots to keep one. Do not enter the key here.",
+            "connect_timeout": "",
+            "read_timeout": "",
+            "api_version": _("Such as 2024-10-21. Name models by their deployments."),
+            "api_key_env": _(
+                "The variable's name, not the key: LABELHUB_LLM_…, …_API_KEY, or "
+                "one that LABELHUB_LLM_KEY_VARIABLES lists."
+            ),
+            "max_concurrency": _(
+                "LabelHub sends fewer while the endpoint reports too many requests."
+            ),
+            "rpm": _("Empty: the limit that the endpoint reports, if any."),
+            "tpm": _("Empty: the limit that the endpoint reports, if any."),
+            "rpd": _("Days end at midnight UTC; a run pauses until then. Empty: no limit."),
+            "tpd": _("The same for tokens, of input and output together."),
+            "headers": _(
+                "A JSON object of texts, sent with every request. Values are never shown "
+                "again: leave the dots to keep one. Do not enter the key here."
+            ),
         }
 
     def __init__(self, *args: Any, preset: Preset | None = None, **kwargs: Any) -> None:
@@ -134,7 +148,9 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         #: Not ``preset``, which templates would take for the field.
         self.chosen = preset or preset_of(self.instance)
         self.fields["key"].help_text = KEY_HELP.get(self.instance.key_state, "") or (
-            STORED if self.chosen.key == "required" else f"{STORED} Empty: your server needs none."
+            STORED
+            if self.chosen.key == "required"
+            else gettext("Stored encrypted and never shown again. Empty: your server needs none.")
         )
         if self.instance.pk is None:
             named = "" if self.chosen.name == OTHER else self.chosen.title
@@ -167,7 +183,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         moved = self.cleaned_data.get("base_url", self._kept_url) != self._kept_url
         given = unmasked(self.cleaned_data["headers"], {} if moved else self._kept_headers)
         if isinstance(given, dict) and MASK in given.values():
-            raise ValidationError("Enter the values again: they are only sent to their server.")
+            raise ValidationError(_("Enter the values again: they are only sent to their server."))
         kept: dict[str, str] = _checked(check_headers, given)
         return kept
 
@@ -191,7 +207,7 @@ class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # gene
         """No slash, which separates provider and model in ``provider/model``."""
         name: str = self.cleaned_data["name"]
         if "/" in name:
-            raise ValidationError("Must not contain '/', which separates provider and model.")
+            raise ValidationError(_("Must not contain '/', which separates provider and model."))
         return name
 
     def clean_base_url(self) -> str:
@@ -241,31 +257,41 @@ class ModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic
         ]
         widgets = {"extra_body": forms.Textarea(attrs={"rows": 3})}
         labels = {
-            "purpose": "Used for",
-            "price_in": "Price of input",
-            "price_out": "Price of output",
-            "price_cached_in": "Price of cached input",
-            "price_reasoning": "Price of hidden reasoning",
-            "context_tokens": "Context (tokens)",
-            "max_output_tokens": "Longest answer (tokens)",
-            "structured": "Structured answers",
-            "takes_temperature": "Accepts a temperature",
-            "fixed_temperature": "Fixed temperature",
-            "logprobs": "Returns log-probabilities",
-            "takes_seed": "Accepts a seed",
-            "takes_stop": "Accepts stop sequences",
-            "reasoning_effort": "Reasoning effort",
-            "max_tokens_param": "Parameter for the longest answer",
-            "system_role": "Message role of instructions",
-            "extra_body": "Extra body fields",
+            "name": _("Name"),
+            "purpose": _("Used for"),
+            "price_in": _("Price of input"),
+            "price_out": _("Price of output"),
+            "price_cached_in": _("Price of cached input"),
+            "price_reasoning": _("Price of hidden reasoning"),
+            "context_tokens": _("Context (tokens)"),
+            "max_output_tokens": _("Longest answer (tokens)"),
+            "structured": _("Structured answers"),
+            "takes_temperature": _("Accepts a temperature"),
+            "fixed_temperature": _("Fixed temperature"),
+            "logprobs": _("Returns log-probabilities"),
+            "takes_seed": _("Accepts a seed"),
+            "takes_stop": _("Accepts stop sequences"),
+            "reasoning_effort": _("Reasoning effort"),
+            "max_tokens_param": _("Parameter for the longest answer"),
+            "system_role": _("Message role of instructions"),
+            "extra_body": _("Extra body fields"),
         }
         help_texts = {
-            "price_in": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
-            "price_out": "USD per million tokens; 0 = free, empty = unknown (no budget possible).",
-            "structured": "The form that the endpoint can enforce. Without it, answers of small "
-            "models are hard to read. The papers used free text.",
-            "takes_temperature": "Switched off automatically if the endpoint refuses it.",
-            "reasoning_effort": "Empty: the run's value, if any.",
+            "price_in": PRICE_HELP,
+            "price_out": PRICE_HELP,
+            "name": _("As the provider spells it."),
+            "price_cached_in": _("Empty: as other input."),
+            "price_reasoning": _("Empty: as other output."),
+            "context_tokens": _("Input and answer together. Empty: unknown."),
+            "fixed_temperature": _("Sent in place of any other."),
+            "logprobs": REFUSED,
+            "extra_body": _("A JSON object, sent with every request."),
+            "structured": _(
+                "The form that the endpoint can enforce. Without it, answers of small "
+                "models are hard to read. The papers used free text."
+            ),
+            "takes_temperature": REFUSED,
+            "reasoning_effort": _("Empty: the run's value, if any."),
         }
 
 

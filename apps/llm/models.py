@@ -10,6 +10,7 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from apps.llm.extras import check_extra_body, check_headers
 from apps.projects.models import Project
@@ -28,15 +29,15 @@ class Provider(models.Model):
     built-in text matcher. Without a project it is shared: operators set it up for all."""
 
     class Kind(models.TextChoices):
-        OPENAI = "openai", "OpenAI-compatible endpoint"
-        AZURE = "azure", "Azure OpenAI resource"
-        OFFLINE = "offline", "Text matcher (demo)"
+        OPENAI = "openai", _("OpenAI-compatible endpoint")
+        AZURE = "azure", _("Azure OpenAI resource")
+        OFFLINE = "offline", _("Text matcher (demo)")
 
     class KeyState(models.TextChoices):
-        STORED = "stored", "stored"
-        VARIABLE = "variable", "in an environment variable"
-        REMOVED = "removed", "removed"
-        NONE = "none", "no key"
+        STORED = "stored", _("stored")
+        VARIABLE = "variable", _("in an environment variable")
+        REMOVED = "removed", _("removed")
+        NONE = "none", _("no key")
 
     project = models.ForeignKey(
         Project,
@@ -168,30 +169,30 @@ class ModelSpec(models.Model):
     """One model of a provider: what it costs and which parameters it takes."""
 
     class MaxTokensParam(models.TextChoices):
-        MAX_TOKENS = "max_tokens", "max_tokens"
-        MAX_COMPLETION_TOKENS = "max_completion_tokens", "max_completion_tokens"
+        MAX_TOKENS = "max_tokens", _("max_tokens")
+        MAX_COMPLETION_TOKENS = "max_completion_tokens", _("max_completion_tokens")
 
     class SystemRole(models.TextChoices):
-        SYSTEM = "system", "system"
-        DEVELOPER = "developer", "developer"
-        MERGE = "merge", "put before the user message"
+        SYSTEM = "system", _("system")
+        DEVELOPER = "developer", _("developer")
+        MERGE = "merge", _("put before the user message")
 
     class Purpose(models.TextChoices):
-        CHAT = "chat", "labelling and debating"
-        EMBEDDING = "embedding", "embeddings of texts"
+        CHAT = "chat", _("labelling and debating")
+        EMBEDDING = "embedding", _("embeddings of texts")
 
     class Structured(models.TextChoices):
-        NONE = "none", "none: free text"
-        JSON_OBJECT = "json_object", "any JSON object"
-        JSON_SCHEMA = "json_schema", "JSON by a schema"
+        NONE = "none", _("none: free text")
+        JSON_OBJECT = "json_object", _("any JSON object")
+        JSON_SCHEMA = "json_schema", _("JSON by a schema")
 
     class Effort(models.TextChoices):
-        NONE = "none", "none"
-        MINIMAL = "minimal", "minimal"
-        LOW = "low", "low"
-        MEDIUM = "medium", "medium"
-        HIGH = "high", "high"
-        OMIT = "omit", "never sent"
+        NONE = "none", _("none")
+        MINIMAL = "minimal", _("minimal")
+        LOW = "low", _("low")
+        MEDIUM = "medium", _("medium")
+        HIGH = "high", _("high")
+        OMIT = "omit", _("never sent")
 
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="models")
     name = models.CharField(max_length=200, help_text="As the provider spells it.")

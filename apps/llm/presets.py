@@ -7,11 +7,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext_noop
+
 from apps.llm.models import Provider
 from labelhub.core.errors import InvalidInput
 
-#: The preset of providers that were set up without one.
+#: The preset of providers that were set up without one, and its title; others are names.
 OTHER = "other"
+gettext_noop("Another endpoint")
 
 
 @dataclass(frozen=True, slots=True)

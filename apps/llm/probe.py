@@ -5,6 +5,9 @@ import json
 from copy import copy
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, gettext_noop, ngettext
+
+from apps.common.figures import count_words
 from apps.llm import error_messages
 from apps.llm.capabilities import Capability
 from apps.llm.failures import Cause, Failure
@@ -51,7 +54,7 @@ def check_provider(provider: Provider, model: ModelSpec | None = None) -> Provid
     """
     if provider.kind == Provider.Kind.OFFLINE:
         return ProviderCheck(
-            ok=True, words="Built in and always available. It is not a language model."
+            ok=True, words=gettext("Built in and always available. It is not a language model.")
         )
     if model is None and provider.pk:
         model = provider.models.first()
@@ -98,7 +101,7 @@ async def _check(spec: ModelSpec, *, asks: bool) -> ProviderCheck:
                 await gateway.embed(spec, ["yes"])
                 return ProviderCheck(
                     ok=True,
-                    words=f"'{spec.name}' makes embeddings.",
+                    words=gettext("'%(model)s' makes embeddings.") % {"model": spec.name},
                     reachable=True,
                     key_accepted=True,
                     answers=True,
@@ -118,7 +121,7 @@ async def _check(spec: ModelSpec, *, asks: bool) -> ProviderCheck:
             )
     return ProviderCheck(
         ok=True,
-        words=f"'{spec.name}' answers.",
+        words=gettext("'%(model)s' answers.") % {"model": spec.name},
         reachable=True,
         key_accepted=True,
         answers=True,
@@ -140,37 +143,52 @@ def _with_short_timeouts(provider: Provider) -> Provider:
 def _refused(failure: Failure, provider: Provider) -> ProviderCheck:
     place = error_messages.place_of(provider)
     if failure.cause is Cause.NO_CONNECTION:
-        words = f"No connection to {place}. Check that it runs and that the base URL is right."
-        return ProviderCheck(ok=False, words=words, reachable=False)
+        words = gettext(
+            "No connection to %(place)s. Check that it runs and that the base URL is right."
+        )
+        return ProviderCheck(ok=False, words=words % {"place": place}, reachable=False)
     if failure.cause is Cause.TIMED_OUT:
         return ProviderCheck(ok=False, words=_no_answer(provider), reachable=False)
     if failure.status in (401, 403):
-        words = (
-            f"Wrong key: {place} refuses it with status {failure.status} (key: "
-            f"{error_messages.key_words(provider)}). Copy the key again, or make a new one."
+        words = gettext(
+            "Wrong key: %(place)s refuses it with status %(status)s (key: %(key)s). Copy the key "
+            "again, or create a new one."
         )
+        words %= {
+            "place": place,
+            "status": failure.status,
+            "key": error_messages.key_words(provider),
+        }
         return ProviderCheck(ok=False, words=words, reachable=True, key_accepted=False)
     if failure.status == 404:
-        words = f"A server answers at {place}, but has no models. The base URL may lack '/v1'."
-        return ProviderCheck(ok=False, words=words, reachable=True)
-    if failure.status == 429:
-        words = (
-            f"Reachable, but {place} refuses calls now: too many requests, or the quota is used up."
+        words = gettext(
+            "A server answers at %(place)s, but has no models. The base URL may lack '/v1'."
         )
-        return ProviderCheck(ok=False, words=words, reachable=True)
-    words = f"Not usable: {place} answers {failure.note or failure.status}."
+        return ProviderCheck(ok=False, words=words % {"place": place}, reachable=True)
+    if failure.status == 429:
+        words = gettext(
+            "Reachable, but %(place)s refuses calls now: too many requests, or the quota is used "
+            "up."
+        )
+        return ProviderCheck(ok=False, words=words % {"place": place}, reachable=True)
+    words = gettext("Not usable: %(place)s answers %(answer)s.")
+    words %= {"place": place, "answer": failure.note or failure.status}
     return ProviderCheck(ok=False, words=words, reachable=True)
 
 
 def _listed_words(names: tuple[str, ...]) -> str:
     if not names:
-        return "Reachable, but it lists no models. Enter the name of one and test again."
-    count = f"{len(names)} model{'' if len(names) == 1 else 's'}"
-    return f"Reachable, {count}: {', '.join(names[:8])}{' …' if len(names) > 8 else ''}."
+        return gettext("Reachable, but it lists no models. Enter the name of one and test again.")
+    words = ngettext(
+        "Reachable, %(n)s model: %(names)s.", "Reachable, %(n)s models: %(names)s.", len(names)
+    )
+    shown = f"{', '.join(names[:8])}{' …' if len(names) > 8 else ''}"
+    return words % {"n": count_words(len(names)), "names": shown}
 
 
 def _no_answer(provider: Provider) -> str:
-    return f"No answer from {error_messages.place_of(provider)} within {BOUND:g} s."
+    words = gettext("No answer from %(place)s within %(seconds)s s.")
+    return words % {"place": error_messages.place_of(provider), "seconds": f"{BOUND:g}"}
 
 
 def _tiny_question() -> Call:
@@ -197,4 +215,5 @@ def _form_of(answer: Completion) -> str:
         has_form = False
     if not has_form or not form:
         return ""
-    return "a JSON schema" if form.get("type") == "json_schema" else "any JSON object"
+    schema = form.get("type") == "json_schema"
+    return gettext_noop("a JSON schema") if schema else gettext_noop("any JSON object")

@@ -13,12 +13,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.common.figures import count_words, localise
 from apps.common.forms import show_refusal
 from apps.llm import selectors, services
 from apps.llm.capabilities import capability_words
@@ -142,7 +145,7 @@ def check_page(place: Place, provider_id: int) -> HttpResponse:
 def remove_key(place: Place, provider_id: int) -> HttpResponse:
     """Forget the key. Managers may do this even if they may not add providers."""
     provider = services.remove_key(place.provider(provider_id))
-    messages.success(place.request, f"The key of {provider} is removed.")
+    messages.success(place.request, gettext("The key of %(name)s is removed.") % {"name": provider})
     return redirect(place.url("provider_list"))
 
 
@@ -150,7 +153,9 @@ def remove(place: Place, provider_id: int) -> HttpResponse:
     """Forget a provider. Managers may do this even if they may not add providers."""
     provider = place.provider(provider_id)
     services.remove_provider(provider)
-    messages.success(place.request, f"The provider {provider} is removed.")
+    messages.success(
+        place.request, gettext("The provider %(name)s is removed.") % {"name": provider}
+    )
     return redirect(place.url("provider_list"))
 
 
@@ -165,7 +170,9 @@ def model_page(place: Place, provider_id: int, model_id: int) -> HttpResponse:
         except LabelhubError as error:
             show_refusal(form, error)
         else:
-            messages.success(place.request, f"Model {saved.name} is saved.")
+            messages.success(
+                place.request, gettext("Model %(name)s is saved.") % {"name": saved.name}
+            )
             return redirect(place.url("provider_list"))
     context = {"form": form, "model": model, "provider": model.provider}
     return place.render("llm/model_form.html", context, 422 if form.errors else 200)
@@ -175,7 +182,10 @@ def forget(place: Place, provider_id: int, model_id: int) -> HttpResponse:
     """Forget the refusals of the endpoint, so that all parameters are tried again."""
     selectors.check_may_change(place.request.user)
     model = services.forget_learnt(place.model(provider_id, model_id))
-    messages.success(place.request, f"What was learnt about {model.name} is forgotten.")
+    messages.success(
+        place.request,
+        gettext("What was learnt about %(name)s is forgotten.") % {"name": model.name},
+    )
     return redirect(place.url("provider_list"))
 
 
@@ -239,7 +249,7 @@ def _provider_page(place: Place, provider: Provider, form: ProviderForm) -> Http
         except LabelhubError as error:
             show_refusal(form, error)
         else:
-            messages.success(request, f"Provider {saved.name} is saved.")
+            messages.success(request, gettext("Provider %(name)s is saved.") % {"name": saved.name})
             return redirect(place.url("provider_list"))
     return place.render("llm/provider_form.html", context, 422 if form.errors else 200)
 
@@ -257,10 +267,10 @@ def _test_form(form: ProviderForm, models: list[dict[str, Any]]) -> ProviderChec
 
 
 _LIMITS = {
-    "rpm": "requests per minute",
-    "tpm": "tokens per minute",
-    "rpd": "requests per day",
-    "tpd": "tokens per day",
+    "rpm": _("%(limit)s requests per minute"),
+    "tpm": _("%(limit)s tokens per minute"),
+    "rpd": _("%(limit)s requests per day"),
+    "tpd": _("%(limit)s tokens per day"),
 }
 
 
@@ -270,7 +280,7 @@ def provider_row(provider: Provider, place: Place) -> dict[str, Any]:
     return {
         "provider": provider,
         "offline": provider.kind == Provider.Kind.OFFLINE,
-        "preset": preset_of(provider),
+        "title": gettext(preset_of(provider).title),
         "models": [model_row(model, place) for model in provider.models.all()],
         "unpriced": any(not model.prices_known for model in provider.models.all()),
         "key": key_state(provider),
@@ -283,12 +293,15 @@ def provider_row(provider: Provider, place: Place) -> dict[str, Any]:
 def model_row(model: ModelSpec, place: Place) -> dict[str, Any]:
     """One model with its prices, its parameters, and what was learnt."""
     ids = (model.provider_id, model.pk)
-    prices = (("", model.price_in), ("cached ", model.price_cached_in))
     return {
         "model": model,
         "urls": {"edit": place.url("model_edit", *ids), "forget": place.url("model_forget", *ids)},
-        "price_in": _price_words(*prices),
-        "price_out": _price_words(("", model.price_out), ("reasoning ", model.price_reasoning)),
+        "price_in": _price_words(
+            model.price_in, model.price_cached_in, gettext("%(price)s, cached %(part)s").__mod__
+        ),
+        "price_out": _price_words(
+            model.price_out, model.price_reasoning, gettext("%(price)s, reasoning %(part)s").__mod__
+        ),
         "takes": _takes_words(model),
         "learnt": [
             {
@@ -305,51 +318,64 @@ def limit_words(provider: Provider) -> list[str]:
     """The limits of ``provider``: as configured, or from its last answers."""
     learnt: Mapping[str, Any] = provider.learnt_limits
     words = []
-    for name, unit in _LIMITS.items():
+    for name, words_of in _LIMITS.items():
         if configured := getattr(provider, name):
-            words.append(f"{configured:,} {unit}")
+            words.append(words_of % {"limit": count_words(configured)})
         elif name in learnt:
             day = str(learnt["at"])[:10]
-            words.append(f"{learnt[name]:,} {unit} (reported by the endpoint {day})")
+            limit = words_of % {"limit": count_words(learnt[name])}
+            reported = gettext("%(limit)s (reported by the endpoint %(day)s)")
+            words.append(reported % {"limit": limit, "day": day})
     return words
 
 
-def key_state(provider: Provider) -> dict[str, str]:
+def key_state(provider: Provider) -> dict[str, Any]:
     """Where the key is and whether it is there; never its value."""
     name = provider.api_key_env
     match provider.key_state:
         case Provider.KeyState.STORED:
-            return {"name": "", "tone": "ok", "text": "key stored"}
+            return {"name": "", "tone": "ok", "text": gettext("key stored"), "stored": True}
         case Provider.KeyState.REMOVED:
-            return {"name": "", "tone": "bad", "text": "key removed"}
+            return {"name": "", "tone": "bad", "text": gettext("key removed")}
         case Provider.KeyState.VARIABLE if os.environ.get(name, "").strip():
-            return {"name": name, "tone": "ok", "text": "set"}
+            return {"name": name, "tone": "ok", "text": gettext("set")}
         case Provider.KeyState.VARIABLE:
-            return {"name": name, "tone": "bad", "text": "not set"}
-    return {"name": "", "tone": "quiet", "text": "no key"}
+            return {"name": name, "tone": "bad", "text": gettext("not set")}
+    return {"name": "", "tone": "quiet", "text": gettext("no key")}
 
 
-def _price_words(main: tuple[str, Decimal | None], part: tuple[str, Decimal | None]) -> str:
-    if main[1] is None:
+def _price_words(
+    price: Decimal | None, part: Decimal | None, both: Callable[[Mapping[str, str]], str]
+) -> str:
+    if price is None:
         return ""
-    known = [(kind, price) for kind, price in (main, part) if price is not None]
-    return ", ".join(f"{kind}{float(price):g}" for kind, price in known)
+    if part is None:
+        return _number(price)
+    return both({"price": _number(price), "part": _number(part)})
+
+
+def _number(price: Decimal) -> str:
+    return localise(f"{float(price):g}")
 
 
 def _takes_words(model: ModelSpec) -> str:
     if model.purpose == ModelSpec.Purpose.EMBEDDING:
-        return "texts, for embeddings"
-    temperature = "temperature" if model.takes_temperature else "no temperature"
+        return gettext("texts, for embeddings")
+    temperature = gettext("temperature") if model.takes_temperature else gettext("no temperature")
     if model.takes_temperature and model.fixed_temperature is not None:
-        temperature = f"fixed temperature {model.fixed_temperature:g}"
+        temperature = gettext("fixed temperature %(value)s") % {
+            "value": localise(f"{model.fixed_temperature:g}")
+        }
     words = [temperature, f"{model.max_tokens_param} {model.max_output_tokens}"]
-    words.append(f"instructions: {model.get_system_role_display()}")
+    words.append(gettext("instructions: %(role)s") % {"role": model.get_system_role_display()})
     if model.structured != ModelSpec.Structured.NONE:
         words.append(model.get_structured_display())
     if model.reasoning_effort and model.reasoning_effort != ModelSpec.Effort.OMIT:
-        words.append(f"reasoning effort {model.reasoning_effort}")
+        effort = model.get_reasoning_effort_display()
+        words.append(gettext("reasoning effort %(effort)s") % {"effort": effort})
     if model.context_tokens:
-        words.append(f"context {model.context_tokens:,}")
+        context = count_words(model.context_tokens)
+        words.append(gettext("context %(tokens)s") % {"tokens": context})
     if model.extra_body:
-        words.append(f"and {', '.join(model.extra_body)}")
-    return ", ".join(words)
+        words.append(gettext("and %(names)s") % {"names": ", ".join(model.extra_body)})
+    return ", ".join(str(word) for word in words)

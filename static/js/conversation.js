@@ -2,6 +2,8 @@
 // goes to its place, a click on a place to the turn that quotes it. The page also works without this
 // script.
 
+import { words } from "./words.js";
+
 const ALIKE = { "‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-" };
 
 /** The text normalised for comparison (like apps/common/highlight.py), with the original position of each character. */
@@ -63,7 +65,7 @@ function watchQuotes(debate, text) {
     mark.tabIndex = at ? -1 : 0;
     mark.setAttribute("role", "button");
     mark.title = mark.dataset.label;
-    mark.setAttribute("aria-description", `Quoted for ${mark.dataset.label}`);
+    mark.setAttribute("aria-description", words("quoted", { label: mark.dataset.label }));
   });
 
   function show(on, said) {

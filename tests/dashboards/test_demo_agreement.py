@@ -64,7 +64,10 @@ def test_the_project_is_made_once_and_experts_know_best_what_authors_meant() -> 
     assert all(machine.offline for machine in machines)
     by_machines = Label.objects.filter(annotator__in=machines).values_list("item_id", "value")
     assert len(set(by_machines)) > messages  # the two do not always say the same
-    assert set(found["alt_test"]) == {"single: offline", "self_refine: offline"}
+    assert set(found["alt_test"]) == {
+        "Single annotator: Text matcher (demo)",
+        "Self-refine: Text matcher (demo)",
+    }
     assert not any(test["passes"] for test in found["alt_test"].values())
 
     right = by_author(found)

@@ -54,7 +54,9 @@ def debated(
 def _recorded(
     item: Item, value: str | None, run: Run, reasons: Sequence[str], uncertainty: float
 ) -> Label | None:
-    annotator = annotator_for(item.project, kind=Kind.LLM, name="single: offline", offline=True)
+    annotator = annotator_for(
+        item.project, kind=Kind.LLM, name="Single annotator: Text matcher (demo)", offline=True
+    )
     draft = NewLabel(
         item_id=item.pk,
         annotator=annotator,

@@ -108,7 +108,7 @@ def test_a_discussion_is_rounds_of_letters_with_marks_where_minds_change() -> No
     assert [speech.was for speech in speeches if speech] == ["", "bad", ""]
     assert speeches[2] is not None
     assert speeches[2].trouble == "no answer could be read"
-    assert stage.end == "Two of three agreed after round 1: good."
+    assert stage.end == "2 of 3 agreed after round 1: good."
 
 
 def test_votes_on_several_labels_are_counted_by_label() -> None:
@@ -124,13 +124,13 @@ def test_votes_on_several_labels_are_counted_by_label() -> None:
 @pytest.mark.parametrize(
     ("values", "rounds", "words"),
     [
-        (["a", "a", "a"], 0, "All three agreed before any discussion: a."),
-        (["a", "a"], 2, "Both agreed after round 2: a."),
-        (["a", "b"], 1, "Two answers did not agree after round 1: the votes are tied."),
-        (["a", "a", "b"], None, "Two of three agreed: a."),
+        (["a", "a", "a"], 0, "3 of 3 agreed before any discussion: a."),
+        (["a", "a"], 2, "2 of 2 agreed after round 2: a."),
+        (["a", "b"], 1, "The votes are tied after round 1."),
+        (["a", "a", "b"], None, "2 of 3 agreed: a."),
         ([None, None], 1, "None of the answers could be read."),
         (["a"], None, ""),
-        (["a"] * 12, None, "All 12 agreed: a."),
+        (["a"] * 12, None, "12 of 12 agreed: a."),
     ],
 )
 def test_agreement_in_words(values: list[Any], rounds: int | None, words: str) -> None:
@@ -173,7 +173,7 @@ def test_a_trial_is_hearing_arguments_precedents_and_judges() -> None:
     assert (prosecution.claim, prosecution.side) == ("good", "900 characters, 600 of them read")
     assert (defence.claim, defence.side) == ("bad", "610 characters")
     assert [cell.speech.was for cell in judges.cells if cell.speech] == ["", "", ""]
-    assert stage.end == "The last judge decides: bad. Two of three agreed: good."
+    assert stage.end == "The last judge decides: bad. 2 of 3 agreed: good."
 
 
 def test_a_cascade_is_two_stages_with_what_was_in_doubt() -> None:
@@ -182,14 +182,14 @@ def test_a_cascade_is_two_stages_with_what_was_in_doubt() -> None:
     end(debate, "good", stage="first", doubts=[])
     (only,) = laid_out(debate).stages
     assert (only.title, only.end) == (
-        "First: self-consistency",
+        "First: Self-consistency",
         "The answer is not in doubt: the second protocol was not needed.",
     )
     say(debate, "then/clerk", "then_clerk", "bad")
     doubts = ["d_rate", "no label", "lenient"]
     end(debate, "bad", stage="then", doubts=doubts, first_stage={"d_rate": 0.2}, first="good")
     first, then = laid_out(debate).stages
-    assert (first.end, then.title) == ("", "Then: courtroom")
+    assert (first.end, then.title) == ("", "Then: Courtroom")
     doubt = "the most frequent answer leads by only 0.2 of the votes (up to 0.5 is doubtful)"
     assert then.why[0] == doubt
     assert then.why[1:] == (

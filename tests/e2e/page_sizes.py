@@ -17,6 +17,8 @@ from playwright.sync_api import Page
 PHONE = {"width": 390, "height": 844}
 #: No page is longer.
 MOST_SCREENS = 6
+#: A browser applies the media queries of a new size with its next frame only.
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 #: What somebody reads without opening anything: not the entries of a closed list to choose from.
 COUNT_WORDS = """() => {
     const main = document.querySelector("main") ?? document.body;
@@ -45,6 +47,7 @@ class PageSize:
 def measure(page: Page, name: str) -> PageSize:
     """The size of the page that is open; its viewport stays that of a phone."""
     page.set_viewport_size(PHONE)  # type: ignore[arg-type] # width and height
+    page.evaluate(NEXT_FRAME)
     height = page.evaluate("document.documentElement.scrollHeight")
     return PageSize(name, height, page.evaluate(COUNT_WORDS))
 

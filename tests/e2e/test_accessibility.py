@@ -19,11 +19,6 @@ from tests.e2e.server import Server
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 320, "height": 800}
 #: Pages whose length is their purpose: every component, one after the other; the library's own.
 LONG = {"design_system", "admin-changelist", "demo_shop"}
-#: Longer than that until they are made anew.
-LONG |= {
-    "experiment_detail", "site_overview", "site_questions", "site_echo", "site_echo_feature",
-    "site_settings",
-}  # fmt: skip
 #: Where a page still fetches something by itself.
 COMING = "[hx-trigger^=load] .skeleton"
 # Without preload: to read an @import axe would write a style element, which the policy forbids.

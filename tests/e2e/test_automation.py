@@ -74,7 +74,7 @@ def give_up(page: Page) -> None:
     """So that the project is as before."""
     page.get_by_role("button", name=re.compile("Discard the sample")).click()
     expect(page.get_by_text("Earlier promises")).to_be_visible()
-    expect(page.get_by_role("heading", name="What you promise")).to_be_visible()
+    expect(page.get_by_role("heading", name="The promise")).to_be_visible()
 
 
 def label_all(page: Page) -> None:

@@ -83,7 +83,7 @@ def test_progress_is_shown_until_it_ends() -> None:
     assert "waiting for the worker" in client.get(address).content.decode()
     TrainedModel.objects.update(status="learning", step="Cross-validating", share=0.25)
     shown = client.get(address).content.decode()
-    assert "cross-validating" in shown
+    assert "Cross-validating" in shown
     assert "25 %" in shown
     assert "left of this step" in shown
     TrainedModel.objects.update(status="applying", applied=7)

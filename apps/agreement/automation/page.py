@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from django import forms
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.agreement.automation import promise
 from apps.agreement.automation.decisions import author_labels_before
@@ -15,37 +17,55 @@ from apps.agreement.automation.sample import Drawn, Verdict, judge, sample_of, w
 from apps.agreement.automation.tasks import check_live_promise
 from apps.agreement.models import Guarantee
 from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, number_tick, share_tick
+from apps.common.figures import count_words, localise, share_words
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
 
 Ending = Guarantee.Ending
+#: By the reason, and whether the promise may allow more errors.
 FAILURES = {
-    "too_few_labels": "Every bound accepts too few items of the sample to prove the promise. "
-    "Debate more items and draw a larger sample{or_more}.",
-    "errors_above_target": "Too many items were wrong at the first bound that the sample can test. "
-    "{more_or} the debate: a clearer guideline, another protocol or model.",
+    ("too_few_labels", True): _(
+        "Every bound accepts too few items of the sample to prove the promise. Debate more items "
+        "and draw a larger sample, or allow more errors."
+    ),
+    ("too_few_labels", False): _(
+        "Every bound accepts too few items of the sample to prove the promise. Debate more items "
+        "and draw a larger sample."
+    ),
+    ("errors_above_target", True): _(
+        "Too many items were wrong at the first bound that the sample can test. Allow more errors, "
+        "or improve the debate: a clearer guideline, another protocol or model."
+    ),
+    ("errors_above_target", False): _(
+        "Too many items were wrong at the first bound that the sample can test. Improve the "
+        "debate: a clearer guideline, another protocol or model."
+    ),
 }
-#: Further advice, by whether the promise may allow more errors.
-ADVICE = {
-    True: {"or_more": ", or allow more errors", "more_or": "Allow more errors, or improve"},
-    False: {"or_more": "", "more_or": "Improve"},
-}
-ONCE = "Drawing samples until one passes would break the promise."
 ENDINGS = {
-    Ending.SWITCHED_OFF: "It was switched off by hand. The routing rule and the review "
-    "plan were restored.",
-    Ending.ABANDONED: "The sample was discarded before anything was switched on.",
-    Ending.BROKEN: "The blind audit found more errors than promised. All items go to "
-    "people again, also those accepted meanwhile.",
-    Ending.OTHER_DEBATES: "A run with another protocol, model, prompt or schema labels "
-    "items now, and the sample says nothing about it. All items go to people again.",
-    Ending.RULE_CHANGED: "The routing rule was changed by hand. It now accepts items "
-    "without a promise.",
-    Ending.LABELS_CHANGED: "Labels were merged, split or retired, and the sample says nothing "
-    "about the current ones. All items go to people again.",
-    Ending.PLAN_CHANGED: "The review plan was changed by hand: all items go to people, so "
-    "nothing is left to promise.",
+    Ending.SWITCHED_OFF: _(
+        "It was switched off by hand. The routing rule and the review plan were restored."
+    ),
+    Ending.ABANDONED: _("The sample was discarded before anything was switched on."),
+    Ending.BROKEN: _(
+        "The blind audit found more errors than promised. All items go to people again, also those "
+        "accepted meanwhile."
+    ),
+    Ending.OTHER_DEBATES: _(
+        "A run with another protocol, model, prompt or schema labels items now, and the sample "
+        "says nothing about it. All items go to people again."
+    ),
+    Ending.RULE_CHANGED: _(
+        "The routing rule was changed by hand. It now accepts items without a promise."
+    ),
+    Ending.LABELS_CHANGED: _(
+        "Labels were merged, split or retired, and the sample says nothing about the current ones. "
+        "All items go to people again."
+    ),
+    Ending.PLAN_CHANGED: _(
+        "The review plan was changed by hand: all items go to people, so nothing is left to "
+        "promise."
+    ),
 }
 
 
@@ -53,7 +73,7 @@ def failure_words(target: float, verdict: Verdict | None) -> str:
     """Why a judged sample does not prove its promise, and what to do; empty if it does."""
     if verdict is None or verdict.choice.chosen:
         return ""
-    return FAILURES[verdict.choice.reason].format(**ADVICE[may_allow_more(target)])
+    return str(FAILURES[verdict.choice.reason, may_allow_more(target)])
 
 
 def failure_of(guarantee: Guarantee) -> str:
@@ -65,39 +85,51 @@ def failure_of(guarantee: Guarantee) -> str:
 
 def ending_words(guarantee: Guarantee) -> str:
     """Why a promise ended and what happened to the items."""
-    words = ENDINGS[Ending(guarantee.ending)]
     if not failure_of(guarantee):
-        return words
-    return (
-        f"The sample failed and was discarded. It should have proven at most "
-        f"{_percent(guarantee.target)} wrong at a confidence of {_percent(guarantee.confidence)}, "
-        f"but {wrong_words(guarantee)}. {ONCE}"
+        return str(ENDINGS[Ending(guarantee.ending)])
+    words = ngettext(
+        "The sample failed and was discarded. It should have proven at most %(target)s wrong at a "
+        "confidence of %(confidence)s, but %(wrong)s of %(labelled)s was wrong. Drawing samples "
+        "until one passes would break the promise.",
+        "The sample failed and was discarded. It should have proven at most %(target)s wrong at a "
+        "confidence of %(confidence)s, but %(wrong)s of %(labelled)s were wrong. Drawing samples "
+        "until one passes would break the promise.",
+        guarantee.wrong or 0,
     )
+    return words % {
+        "target": _percent(guarantee.target),
+        "confidence": _percent(guarantee.confidence),
+        **_wrong_ones(guarantee),
+    }
 
 
 def short_ending_words(guarantee: Guarantee) -> str:
     """The same for a row of a table."""
-    words = guarantee.get_ending_display()
     if not failure_of(guarantee):
-        return words
-    return f"The sample failed, {wrong_words(guarantee)}; it was discarded"
+        return guarantee.get_ending_display()
+    words = ngettext(
+        "The sample failed: %(wrong)s of %(labelled)s was wrong",
+        "The sample failed: %(wrong)s of %(labelled)s were wrong",
+        guarantee.wrong or 0,
+    )
+    return words % _wrong_ones(guarantee)
 
 
-def wrong_words(guarantee: Guarantee) -> str:
+def _wrong_ones(guarantee: Guarantee) -> dict[str, str]:
     """How many of a judged sample were wrong."""
-    wrong, labelled = guarantee.wrong or 0, len(sample_of(guarantee).known)
-    return f"{wrong:,} of {labelled:,} {'was' if wrong == 1 else 'were'} wrong"
+    labelled = len(sample_of(guarantee).known)
+    return {"wrong": count_words(guarantee.wrong or 0), "labelled": count_words(labelled)}
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.4g} %"
+    return localise(f"{100 * share:.4g} %")
 
 
 COVERAGES = (
-    ("75", "three quarters of the items"),
-    ("50", "half of the items"),
-    ("25", "a quarter of the items"),
-    ("10", "a tenth of the items"),
+    ("75", _("three quarters of the items")),
+    ("50", _("half of the items")),
+    ("25", _("a quarter of the items")),
+    ("10", _("a tenth of the items")),
 )
 #: A promise of fewer errors would take more than thirty thousand labels at the usual confidence.
 LEAST_PERCENT = 0.01
@@ -111,23 +143,22 @@ class PromiseForm(forms.Form):
         max_value=100 * promise.MOST_TARGET,
         initial=f"{100 * promise.USUAL_TARGET:g}",
         widget=forms.NumberInput(attrs={"step": "any"}),
-        error_messages={"min_value": f"Enter at least {LEAST_PERCENT:g} per cent."},
-        label="Wrong at most, in per cent",
-        help_text="Among the items that are accepted without a person.",
+        label=_("Wrong at most, in per cent"),
+        help_text=_("Among the items that are accepted without a person."),
     )
     confidence = forms.FloatField(
         min_value=100 * promise.LEAST_CONFIDENCE,
         max_value=100 * promise.MOST_CONFIDENCE,
         initial=f"{100 * promise.USUAL_CONFIDENCE:g}",
         widget=forms.NumberInput(attrs={"step": "any"}),
-        label="Confidence, in per cent",
-        help_text="Of a hundred projects with such a promise, at least so many keep it.",
+        label=_("Confidence, in per cent"),
+        help_text=_("Of a hundred projects with such a promise, at least so many keep it."),
     )
     coverage = forms.ChoiceField(
         choices=COVERAGES,
         initial="50",
-        label="Items you hope to accept",
-        help_text="The fewer items are accepted, the more must be labelled.",
+        label=_("Items you hope to accept"),
+        help_text=_("The fewer items are accepted, the more must be labelled."),
     )
 
     def asked(self) -> tuple[float, float, float]:
@@ -144,11 +175,11 @@ def _share(percent: float) -> float:
 State = Guarantee.State
 #: Basis of gold → the deciders of items of a sample before it was drawn, in words.
 DECIDERS: dict[str, str] = {
-    Gold.Basis.IMPORTED: "by gold that came with the items",
-    Gold.Basis.AUTHOR: "by their authors",
-    Gold.Basis.REVIEW: "by their reviewers",
-    Gold.Basis.AGREEMENT: "by their reviewers",
-    Gold.Basis.ADJUDICATION: "by an expert",
+    Gold.Basis.IMPORTED: gettext_noop("by gold that came with the items"),
+    Gold.Basis.AUTHOR: gettext_noop("by their authors"),
+    Gold.Basis.REVIEW: gettext_noop("by their reviewers"),
+    Gold.Basis.AGREEMENT: gettext_noop("by their reviewers"),
+    Gold.Basis.ADJUDICATION: gettext_noop("by an expert"),
 }
 #: Targets to compare in the chart of labels needed.
 TARGETS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -342,26 +373,37 @@ def labels_by_target(plan: Plan) -> Chart:
     shown = [(target, needed) for target, needed in known if target >= TARGETS[0]]
     return Chart(
         key="labels-by-target",
-        title="Labels needed, by the share of wrong ones allowed",
-        description=f"At a confidence of {share_tick(plan.confidence)}, if none of them is wrong.",
+        title=gettext("Labels needed, by the share of wrong ones allowed"),
+        description=gettext("At a confidence of %(confidence)s, if none of them is wrong.")
+        % {"confidence": share_tick(plan.confidence)},
+        # Columns stay English; the page looks up their translations.
         rows=[
             {
-                "wrong at most": target,
-                "labels, none wrong": needed,
-                "labels, one wrong": labels_needed(target, plan.confidence, 1),
+                gettext_noop("wrong at most"): target,
+                gettext_noop("labels, none wrong"): needed,
+                gettext_noop("labels, one wrong"): labels_needed(target, plan.confidence, 1),
             }
             for target, needed in known
         ],
         shares=["wrong at most"],
-        x=Axis(title="wrong at most", ticks=TARGETS[1:], low=0, high=max(TARGETS[-1], plan.target)),
+        x=Axis(
+            title=gettext("wrong at most"),
+            ticks=TARGETS[1:],
+            low=0,
+            high=max(TARGETS[-1], plan.target),
+        ),
         y=Axis(
-            title="blind labels needed, if none is wrong",
+            title=gettext("blind labels needed, if none is wrong"),
             low=0,
             high=1.1 * max(needed for _, needed in shown or known),
             words=number_tick,
         ),
         marks=[
-            Rule(x=plan.target, name=f"{plan.needed:,} for at most {_percent(plan.target)}"),
+            Rule(
+                x=plan.target,
+                name=gettext("%(number)s for at most %(target)s")
+                % {"number": count_words(plan.needed), "target": _percent(plan.target)},
+            ),
             Line(points=shown or known, kind="accent"),
             Point(x=plan.target, y=plan.needed, kind="accent"),
         ],
@@ -390,7 +432,7 @@ def _earlier_deciders(live: Guarantee) -> list[tuple[str, int]]:
     known = Gold.objects.filter(pk__in=golds, withdrawn=False, basis__in=DECIDERS)
     found = Counter(DECIDERS[basis] for basis in known.order_by().values_list("basis", flat=True))
     found += Counter({DECIDERS[Gold.Basis.AUTHOR]: len(authors)})
-    return found.most_common()
+    return [(gettext(decider), number) for decider, number in found.most_common()]
 
 
 def _tried_bounds(verdict: Verdict, reach: Reach) -> list[TriedBound]:
@@ -429,22 +471,29 @@ def risk_coverage(
     if len(known) < 2:
         return None
     most = min(1.0, max(WORTH_DRAWING * target, 1.15 * max(error for _, error, _ in known)))
-    description = "Solid: error among the accepted; broken: its upper bound. "
-    marks: list[Mark] = [Rule(y=target, name=f"target {share_tick(target)}")]
+    description = gettext("Solid: error among the accepted; broken: its upper bound.")
+    aim = gettext("target %(target)s") % {"target": share_tick(target)}
+    marks: list[Mark] = [Rule(y=target, name=aim)]
     if chosen is None:
-        description += f"No threshold keeps the target of {share_tick(target)}."
+        description += " " + gettext("No threshold keeps the target of %(target)s.") % {
+            "target": share_tick(target)
+        }
     else:
-        accepted = f"{chosen.coverage:.0%} accepted, at most {chosen.bound:.1%} wrong".replace(
-            "%", " %"
-        )
-        description += f"Chosen: {accepted}, target {share_tick(target)}."
+        accepted = gettext("%(share)s accepted, at most %(bound)s wrong") % {
+            "share": share_words(chosen.coverage),
+            "bound": localise(f"{100 * chosen.bound:.1f} %"),
+        }
+        description += " " + gettext("Chosen: %(accepted)s, %(aim)s.") % {
+            "accepted": accepted,
+            "aim": aim,
+        }
         marks += [
             Rule(x=chosen.coverage, name=accepted, strong=True),
             Point(x=chosen.coverage, y=chosen.bound, kind="accent", words=accepted),
         ]
     return Chart(
         key="risk-coverage",
-        title="Error among the accepted, by the share accepted",
+        title=gettext("Error among the accepted, by the share accepted"),
         description=description,
         rows=[
             {
@@ -458,20 +507,20 @@ def risk_coverage(
             }
             for step in sorted(steps, key=lambda step: step.coverage)
         ],
-        x=Axis(title="accepted without a person", ticks=(0, 0.25, 0.5, 0.75, 1)),
-        y=Axis(title="wrong among the accepted", high=most),
+        x=Axis(title=gettext("accepted without a person"), ticks=(0, 0.25, 0.5, 0.75, 1)),
+        y=Axis(title=gettext("wrong among the accepted"), high=most),
         marks=[
             *marks,
             Line(
                 points=[(coverage, bound) for coverage, _, bound in known if bound <= most],
                 kind="accent",
                 dash=1,
-                name="at most",
+                name=gettext("at most"),
             ),
             Line(
                 points=[(coverage, error) for coverage, error, _ in known],
                 kind="accent",
-                name="error",
+                name=gettext("error"),
             ),
         ],
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.agreement.automation import promise
@@ -137,7 +138,6 @@ def judge(guarantee: Guarantee, drawn: Drawn) -> Verdict | None:
 
 #: Items of one transaction.
 CHUNK = 1000
-NOT_COMPARABLE = "Free texts are neither right nor wrong as a whole: there is no error to bound."
 
 
 def draw_sample(
@@ -162,7 +162,7 @@ def draw_sample(
     promise.check_promise(target, confidence, coverage)
     pool = read_pool(project)
     if not pool.comparable:
-        raise Conflict(NOT_COMPARABLE)
+        raise Conflict("Free texts are neither right nor wrong as a whole: no error to bound.")
     needed = labels_needed(target, confidence)
     more = "more errors or " if promise.may_allow_more(target) else ""
     if len(pool.drawable) < needed:
@@ -223,9 +223,13 @@ def why_stale(guarantee: Guarantee) -> str:
     project = guarantee.project
     rule = without_certainty(rule_of(project))
     if not same_rule(read_rule(guarantee.rule), rule):
-        return "The routing rule has been changed since the sample was drawn: draw it anew."
+        return gettext(
+            "The routing rule has been changed since the sample was drawn: draw it anew."
+        )
     if other_runs(guarantee) or labelled_by_others(project, rule, guarantee.specs):
-        return "Another set-up has labelled items since the sample was drawn: draw it anew."
+        return gettext(
+            "Another set-up has labelled items since the sample was drawn: draw it anew."
+        )
     return ""
 
 

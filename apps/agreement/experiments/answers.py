@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
+from django.utils.translation import get_language, gettext
 
 from apps.debates.models import Debate, Experiment, Run, RunRole
 from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, verified_items
@@ -30,14 +31,16 @@ def letter_of(place: int) -> str:
 def title_of(name: str, settings: Mapping[str, Any]) -> str:
     """``Discussion``, or ``Self-consistency (3 samples)`` if settings differ from the defaults."""
     info = protocol(name)
-    shown = [
-        f"{settings.get(setting.name)} {setting.title.lower()}"
-        if setting.titled
-        else f"{setting.title.lower()}: {settings.get(setting.name)}"
-        for setting in info.known_settings(settings)
-        if setting.titled or settings.get(setting.name, setting.default) != setting.default
-    ]
-    return f"{info.title} ({', '.join(shown)})" if shown else info.title
+    title, shown = gettext(info.title), []
+    for setting in info.known_settings(settings):
+        words, value = gettext(setting.title), settings.get(setting.name, setting.default)
+        if get_language() != "de":  # whose nouns have a capital everywhere
+            words = words[:1].lower() + words[1:]
+        if setting.titled:
+            shown.append(f"{value} {words}")
+        elif value != setting.default:
+            shown.append(f"{words}: {value}")
+    return f"{title} ({', '.join(shown)})" if shown else title
 
 
 def models_of(roles: Sequence[RunRole]) -> str:

@@ -6,6 +6,8 @@ from itertools import product
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.common.figures import nanousd
 from apps.debates.forms import (
@@ -26,47 +28,51 @@ from labelhub.core.debate.info import InvalidSetting, Setting
 USUAL = ("single", "ecj", "self_refine")
 ALONE, TOGETHER, BOTH = "alone", "together", "both"
 MIXES = (
-    (ALONE, "Each model by itself"),
-    (TOGETHER, "All models together"),
-    (BOTH, "Both ways"),
+    (ALONE, _("Each model by itself")),
+    (TOGETHER, _("All models together")),
+    (BOTH, _("Both ways")),
 )
 
 
 class ExperimentForm(forms.Form):
     """Protocols with their main settings, models, number of items and passes, and budget."""
 
-    title = forms.CharField(max_length=100, initial="Which set-up should we use?")
+    title = forms.CharField(
+        max_length=100, label=_("Title"), initial=_("Which set-up should we use?")
+    )
     mix = forms.ChoiceField(
         choices=MIXES,
         initial=ALONE,
         required=False,
-        label="Models in protocols with several roles",
-        help_text="Protocols with one role always try each model by itself.",
+        label=_("Models in protocols with several roles"),
+        help_text=_("Protocols with one role always try each model by itself."),
     )
     limit = forms.IntegerField(
         min_value=1,
         max_value=10_000,
         required=False,
-        label="Verified items",
-        help_text="Empty: all. Fewer items are a fixed random sample.",
+        label=_("Verified items"),
+        help_text=_("Empty: all. Fewer items are a fixed random sample."),
     )
     replicates = forms.IntegerField(
         min_value=1,
         max_value=20,
         initial=1,
-        label="Passes for each item",
-        help_text="More passes show how much a set-up varies by chance; an item still counts once.",
+        label=_("Passes for each item"),
+        help_text=_(
+            "More passes show how much a set-up varies by chance; an item still counts once."
+        ),
     )
     budget = dollars_field(
-        "It pauses before it would cost more. Needs known prices.",
-        "Budget for each set-up in USD",
+        _("It pauses before it would cost more. Needs known prices."),
+        _("Budget for each set-up in USD"),
         required=False,
     )
     equal_budget = forms.BooleanField(
         initial=True,
         required=False,
-        label="Compare every debate with a vote of equal cost",
-        help_text="A debate should beat as many plain answers as it has calls.",
+        label=_("Compare every debate with a vote of equal cost"),
+        help_text=_("A debate should beat as many plain answers as it has calls."),
     )
 
     def __init__(self, project: Project, *args: Any, **kwargs: Any) -> None:
@@ -77,12 +83,13 @@ class ExperimentForm(forms.Form):
             choices=[(pk, model_words(model)) for pk, model in known.items()],
             coerce=known.__getitem__,
             initial=[str(model.pk) for model in default_models(project)],
+            label=_("Models"),
             widget=forms.CheckboxSelectMultiple,
         )
         self.several_models = len(known) > 1
         for info in PROTOCOLS.values():
             self.fields[f"arm_{info.name}"] = forms.BooleanField(
-                required=False, label=info.title, initial=info.name in USUAL
+                required=False, label=gettext(info.title), initial=info.name in USUAL
             )
             for setting in self._settings(info):
                 self.fields[field_name(info, setting)] = _setting_field(setting)
@@ -92,7 +99,7 @@ class ExperimentForm(forms.Form):
         for info in PROTOCOLS.values():
             settings = [self[field_name(info, setting)] for setting in self._settings(info)]
             calls = info.calls(info.read_settings({}))
-            refusal = "" if self._answers(info) else info.not_for
+            refusal = "" if self._answers(info) else gettext(info.not_for)
             yield {
                 "info": info,
                 "box": self[f"arm_{info.name}"],
@@ -106,7 +113,7 @@ class ExperimentForm(forms.Form):
         cleaned = super().clean() or {}
         chosen = [info for info in PROTOCOLS.values() if cleaned.get(f"arm_{info.name}")]
         if not chosen:
-            raise forms.ValidationError("Choose at least one way to label.")
+            raise forms.ValidationError(gettext("Choose at least one way to label."))
         for info in chosen:
             for setting in self._settings(info):
                 name = field_name(info, setting)
@@ -189,18 +196,18 @@ class UseForm(forms.Form):
         min_value=1,
         max_value=MOST_ITEMS,
         required=False,
-        label="How many items",
-        help_text="Empty: all of them.",
+        label=_("How many items"),
+        help_text=_("Empty: all of them."),
     )
     budget = dollars_field(
-        "The run pauses before it would cost more. Needs known prices.",
-        "Budget in USD",
+        _("The run pauses before it would cost more. Needs known prices."),
+        _("Budget in USD"),
         required=False,
     )
     only_unlabelled = forms.BooleanField(
         required=False,
-        label="Only items without any label",
-        help_text="Otherwise its suggestions replace those of earlier runs.",
+        label=_("Only items without any label"),
+        help_text=_("Otherwise its suggestions replace those of earlier runs."),
     )
 
     def narrowed(self, plan: RunPlan) -> RunPlan:
@@ -233,8 +240,8 @@ def _setting_field(setting: Setting) -> forms.Field:
         return forms.MultipleChoiceField(
             choices=[(choice, str(choice)) for choice in setting.choices],
             initial=setting.compared,
-            label=setting.title,
-            help_text=setting.help,
+            label=gettext(setting.title),
+            help_text=gettext(setting.help) if setting.help else "",
             widget=forms.CheckboxSelectMultiple,
             required=False,
         )

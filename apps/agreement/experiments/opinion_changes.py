@@ -16,11 +16,24 @@ from labelhub.core.debate.info import Opinions
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From one opinion to the next. ``whole``: from the first to the last of a debate."""
+    """From one opinion to the next: by their names, or the round between them by its number."""
 
-    words: str
+    first: str
     changes: OpinionChanges
-    whole: bool = False
+    last: str = ""
+    number: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is from the first opinion to the last of a debate."""
+        return bool(self.last)
+
+    @property
+    def words(self) -> str:
+        """Both opinions, in English: ``Extractor → judge``, ``Round 1 → 2``."""
+        if self.whole:
+            return f"{self.first} → {self.last}"
+        return f"{self.first} {self.number} → {self.number + 1}"
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form."""
@@ -36,7 +49,7 @@ def steps_of(sample: Resample, answers: Answers, answered: ArmAnswers) -> list[S
     first = answers.codes.all_of(answered.signals["first"])
     whole = count_changes(sample, answered.rows, first == gold, answered.predicted == gold)
     return [
-        Step(f"{opinions.first} → {opinions.last}", whole, whole=True),
+        Step(opinions.first, whole, last=opinions.last),
         *_by_round(sample, answers, answered, opinions),
     ]
 
@@ -54,9 +67,8 @@ def _by_round(
     for index in range(table.shape[1] - 1):
         kept = lengths > index + 1
         right = [table[kept, column] == gold[kept] for column in (index, index + 1)]
-        number = index + opinions.round_from
-        words = f"{opinions.round} {number} → {number + 1}"
-        yield Step(words, count_changes(sample, answered.rows[kept], right[0], right[1]))
+        changes = count_changes(sample, answered.rows[kept], right[0], right[1])
+        yield Step(opinions.round, changes, number=index + opinions.round_from)
 
 
 def _padded(lines: Sequence[Ints]) -> Ints:

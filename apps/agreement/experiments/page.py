@@ -5,17 +5,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from apps.agreement.charts import Offer, cost_quality
-from apps.agreement.experiments.answers import letter_of, title_of
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from apps.agreement.charts import Offer, cost_quality, sentence
+from apps.agreement.experiments.answers import letter_of, models_of, title_of
+from apps.agreement.experiments.opinion_changes import Step
 from apps.agreement.experiments.report import (
     KIND_WORDS,
+    SHOWN,
     WORTH,
     ArmReport,
     ExperimentReport,
     Reading,
 )
 from apps.common.charts import Chart
-from apps.common.figures import DrawnFigure, draw_figure, duration, money
+from apps.common.figures import (
+    DrawnFigure,
+    count_words,
+    draw_figure,
+    duration,
+    localise,
+    money,
+)
 from apps.debates.selectors.experiments import Arm
 from apps.debates.services.experiments import PlannedArm
 from apps.projects.models import Item
@@ -30,12 +43,12 @@ def main_finding(report: ExperimentReport) -> str:
     """A sentence on the arm that is significantly better than the plainest one, or that none is."""
     known = [arm for arm in report.arms if arm.scores.accuracy["value"] is not None]
     if not known:
-        return "Nothing to compare yet: no debate about a verified item has ended."
+        return gettext("Nothing to compare yet: no debate about a verified item has ended.")
     if len(known) == 1:
-        drawn = draw_figure(known[0].scores.accuracy, percent=True)
-        sure = f"95 % interval {drawn.low} to {drawn.high}, " if drawn.low else ""
-        right = f"{drawn.value} right ({sure}n = {drawn.n})"
-        return f"There is only {known[0].title}: it is {right}. Nothing to compare with."
+        return gettext("Nothing to compare with %(name)s. Its accuracy: %(accuracy)s.") % {
+            "name": known[0].title,
+            "accuracy": sentence(known[0].scores.accuracy, percent=True),
+        }
     by_cost = report.axis == "cost"
     # The lowest cost, if all are known, then the fewest calls, then the highest accuracy.
     plain = min(
@@ -46,23 +59,51 @@ def main_finding(report: ExperimentReport) -> str:
             -_accuracy(arm),
         ),
     )
-    plainest = f"{_name(plain)}, {'the cheapest' if by_cost else 'the one with the fewest calls'}"
+    plainest = gettext("%(name)s, the one with the fewest calls")
+    if by_cost:
+        plainest = gettext("%(name)s, the cheapest")
+    plainest %= {"name": _name(plain)}
     better = [arm for arm in known if _beats(report, arm, plain)]
     ahead = max(better or known, key=_accuracy)
     if better:
-        more, less = ahead.calls["value"], plain.calls["value"]
-        times = f", at {more / less:.2g} times the calls" if more and less else ""
-        words, p = _against(report, ahead, plain)
-        return f"{_name(ahead)} is significantly better than {plainest}: {words} ({p}){times}."
-    found = f"No set-up is significantly better than {plainest}."
+        return _success(report, ahead, plain, plainest)
+    found = [gettext("No set-up is significantly better than %(other)s.") % {"other": plainest}]
     if _accuracy(ahead) > _accuracy(plain):
         words, p = _against(report, ahead, plain)
-        found += f" {_name(ahead)} is {words}, which is not significant ({p})."
+        found.append(
+            gettext("%(name)s is %(counts)s, which is not significant (%(p)s).")
+            % {"name": _name(ahead), "counts": words, "p": p}
+        )
     if beaten := [arm.letter for arm in known if _beats(report, plain, arm)]:
-        found += f" Significantly worse than {plain.letter}: {', '.join(beaten)}."
+        found.append(
+            gettext("Significantly worse than %(name)s: %(others)s.")
+            % {"name": plain.letter, "others": ", ".join(beaten)}
+        )
     if report.items < FEW_ITEMS:
-        found += f" With {report.items} verified items only large differences can be significant."
-    return found
+        found.append(
+            ngettext(
+                "With %(number)s verified item only large differences can be significant.",
+                "With %(number)s verified items only large differences can be significant.",
+                report.items,
+            )
+            % {"number": report.items}
+        )
+    return " ".join(found)
+
+
+def _success(report: ExperimentReport, ahead: ArmReport, plain: ArmReport, plainest: str) -> str:
+    """``ahead`` is significantly better than ``plain``, which ``plainest`` names."""
+    counts, p = _against(report, ahead, plain)
+    words: dict[str, str] = {"name": _name(ahead), "other": plainest, "counts": counts, "p": p}
+    more, less = ahead.calls["value"], plain.calls["value"]
+    if not more or not less:
+        found = gettext("%(name)s is significantly better than %(other)s: %(counts)s (%(p)s).")
+        return found % words
+    found = gettext(
+        "%(name)s is significantly better than %(other)s: %(counts)s (%(p)s), at %(times)s times "
+        "the calls."
+    )
+    return found % {**words, "times": localise(f"{more / less:.2g}")}
 
 
 def against_votes(report: ExperimentReport) -> list[str]:
@@ -72,13 +113,24 @@ def against_votes(report: ExperimentReport) -> list[str]:
         for letter in vote.votes_for:
             debate = next(arm for arm in report.arms if arm.letter == letter)
             pair = _pair(report, debate, vote)
-            verdict = f"no significant difference ({pair.b + pair.c} items differ)"
-            if pair.winner is not None:
-                winner = report.arms[pair.winner]
-                won, lost = (pair.b, pair.c) if pair.winner == pair.first else (pair.c, pair.b)
-                verdict = f"{_name(winner)} is better, {won} items against {lost}"
-            names = f"{_name(debate)} and the vote of equal budget, {_name(vote)}"
-            found.append(f"{names}: {verdict}.")
+            names = {"debate": _name(debate), "vote": _name(vote)}
+            if pair.winner is None:
+                words = ngettext(
+                    "%(debate)s and the vote of equal budget, %(vote)s: no significant difference "
+                    "(%(number)s item differs).",
+                    "%(debate)s and the vote of equal budget, %(vote)s: no significant difference "
+                    "(%(number)s items differ).",
+                    pair.b + pair.c,
+                )
+                found.append(words % {**names, "number": pair.b + pair.c})
+                continue
+            won, lost = (pair.b, pair.c) if pair.winner == pair.first else (pair.c, pair.b)
+            words = gettext(
+                "%(debate)s and the vote of equal budget, %(vote)s: %(winner)s is better, "
+                "%(won)s items against %(lost)s."
+            )
+            winner = report.arms[pair.winner].letter
+            found.append(words % {**names, "winner": winner, "won": won, "lost": lost})
     return found
 
 
@@ -87,15 +139,24 @@ def _against(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> tupl
     pair = _pair(report, arm, other)
     won, lost = (pair.b, pair.c) if report.arms[pair.first] is arm else (pair.c, pair.b)
     if report.repeated:
-        words = f"right more often on {won} items, less often on {lost}"
+        words = ngettext(
+            "right more often on %(won)s item, less often on %(lost)s",
+            "right more often on %(won)s items, less often on %(lost)s",
+            won,
+        )
     else:
-        words = f"right on {won} items that {other.letter} gets wrong, wrong on {lost} that it gets"
-        words += " right"
-    return words, _p_words(pair.p_holm)
+        words = ngettext(
+            "right on %(won)s item that %(other)s gets wrong, wrong on %(lost)s that it gets right",
+            "right on %(won)s items that %(other)s gets wrong, wrong on %(lost)s that it gets "
+            "right",
+            won,
+        )
+    numbers = {"won": count_words(won), "lost": count_words(lost), "other": other.letter}
+    return words % numbers, _p_words(pair.p_holm)
 
 
 def _p_words(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    return localise("p < 0.001" if p < 0.001 else f"p = {p:.2g}")
 
 
 def _beats(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> bool:
@@ -120,13 +181,15 @@ def _accuracy(arm: ArmReport) -> float:
 
 
 #: Name → words, the figure, and the format of an amount that is no share.
-COLUMNS: dict[str, tuple[str, Callable[[ArmReport], Figure], Callable[[float], str] | None]] = {
-    "accuracy": ("Accuracy", lambda arm: arm.scores.accuracy, None),
-    "macro_f1": ("Macro F1", lambda arm: arm.scores.macro_f1, None),
-    "cost": ("Cost", lambda arm: arm.cost, money),
-    "seconds": ("Seconds", lambda arm: arm.seconds, duration),
-    "calls": ("Calls", lambda arm: arm.calls, "{:.3g}".format),
-    "unparsed": ("No usable label", lambda arm: arm.scores.unparsed, None),
+COLUMNS: dict[
+    str, tuple[str | Promise, Callable[[ArmReport], Figure], Callable[[float], str] | None]
+] = {
+    "accuracy": (_("Accuracy"), lambda arm: arm.scores.accuracy, None),
+    "macro_f1": (_("Macro F1"), lambda arm: arm.scores.macro_f1, None),
+    "cost": (_("Cost"), lambda arm: arm.cost, money),
+    "seconds": (_("Seconds"), lambda arm: arm.seconds, duration),
+    "calls": (_("Calls"), lambda arm: arm.calls, lambda calls: localise(f"{calls:.3g}")),
+    "unparsed": (_("No usable label"), lambda arm: arm.scores.unparsed, None),
 }
 
 
@@ -135,7 +198,7 @@ class TableRow:
     """An arm and its cells in the order of ``COLUMNS``, each with its words."""
 
     arm: ArmReport
-    cells: Sequence[tuple[str, DrawnFigure]]
+    cells: Sequence[tuple[str | Promise, DrawnFigure]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +235,7 @@ def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
         columns.append(
             [
                 (
-                    "Exact match" if of_sets else words,
+                    gettext("Exact match") if of_sets else words,
                     draw_amount(figure, most, say) if say else draw_figure(figure, percent=True),
                 )
                 for figure in figures
@@ -208,13 +271,24 @@ def _pair_cell(report: ExperimentReport, row: int, column: int) -> PairCell:
     pair = _pair(report, arm, other)
     won, lost = (pair.b, pair.c) if pair.first == row else (pair.c, pair.b)
     words, p = _against(report, arm, other)
+    whole = gettext(
+        "%(name)s against %(other)s: %(counts)s; %(p)s after Holm, %(p_before)s before, on "
+        "%(items)s items"
+    )
     return PairCell(
         outcome="level" if pair.winner is None else "better" if pair.winner == row else "worse",
         won=won,
         lost=lost,
         p=p,
-        words=f"{arm.letter} against {other.letter}: {words}; {p} after Holm, "
-        f"{_p_words(pair.p)} before, on {pair.items} items",
+        words=whole
+        % {
+            "name": arm.letter,
+            "other": other.letter,
+            "counts": words,
+            "p": p,
+            "p_before": _p_words(pair.p),
+            "items": count_words(pair.items),
+        },
     )
 
 
@@ -224,12 +298,11 @@ def draw_amount(figure: Figure, most: float, say: Callable[[float], str]) -> Dra
     def place(value: float) -> str:
         return f"{min(max(value / most, 0), 1) * 100:.1f}" if most else "0.0"
 
+    drawn = draw_figure(figure)
     value, low, high = figure["value"], figure.get("low"), figure.get("high")
     if value is None:
-        return DrawnFigure(reason=figure.get("reason", ""))
-    drawn = DrawnFigure(
-        value=say(value), n=f"{figure['n']:,}", x=place(value), method=figure.get("method", "")
-    )
+        return drawn
+    drawn = replace(drawn, value=say(value), x=place(value))
     if low is None or high is None:
         return drawn
     return replace(drawn, low=say(low), high=say(high), x_low=place(low), x_high=place(high))
@@ -238,7 +311,6 @@ def draw_amount(figure: Figure, most: float, say: Callable[[float], str]) -> Dra
 #: The accuracy for which the page shows the expected interval.
 ASSUMED = 0.8
 FEW = 100
-WORTH_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +328,7 @@ class Shelf:
     """Debates of one kind: how many there are, and a few of them."""
 
     kind: str
-    words: str
+    words: str | Promise
     count: int
     shown: Sequence[ShownReading]
 
@@ -271,11 +343,14 @@ def cost_quality_of(report: ExperimentReport) -> Chart | None:
             end: spent[end] * size for end in ("value", "low", "high") if spent.get(end) is not None
         }
         offers.append(Offer(arm.title, "llm", {**spent, **known}, arm.scores.accuracy, arm.letter))
-    return cost_quality(offers, unit=unit, title="Cost against quality")
+    return cost_quality(offers, unit=unit, title=gettext("Cost against quality"))
 
 
-def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, Any]:
+def comparison_page(
+    report: ExperimentReport, arms: Sequence[Arm], *, sort: str = ""
+) -> dict[str, Any]:
     """The context of the comparison; one query, for the texts of a few debates."""
+    report = _in_language(report, arms)
     return {
         "report": report,
         "finding": main_finding(report),
@@ -285,12 +360,31 @@ def comparison_page(report: ExperimentReport, *, sort: str = "") -> dict[str, An
         "cost_quality": cost_quality_of(report),
         "shelves": reading_shelves(report),
         "sort": sort,
-        "changing": [arm for arm in report.arms if arm.steps],
-        "judging": [arm for arm in report.arms if arm.voices],
+        "changing": [
+            (arm, [(_step_words(step), step) for step in arm.steps])
+            for arm in report.arms
+            if arm.steps
+        ],
+        "judging": [(arm, gettext(arm.voices.who)) for arm in report.arms if arm.voices],
         "measured": [arm for arm in report.arms if arm.ambiguity],
         "labelled": [arm for arm in report.arms if arm.scores.labels],
-        "names": [label.label for label in report.arms[0].scores.labels],
     }
+
+
+def _step_words(step: Step) -> str:
+    last = gettext(step.last) if step.last else ""
+    return replace(step, first=gettext(step.first), last=last).words
+
+
+def _in_language(report: ExperimentReport, arms: Sequence[Arm]) -> ExperimentReport:
+    """A cached report with the titles of its arms as the page says them."""
+    live = {arm.run.pk: arm for arm in arms}
+    found = []
+    for arm in report.arms:
+        run, roles = live[arm.run_id].run, live[arm.run_id].roles
+        title = title_of(run.protocol, run.protocol_settings)
+        found.append(replace(arm, title=title, models=models_of(roles)))
+    return replace(report, arms=found)
 
 
 def reading_shelves(report: ExperimentReport) -> list[Shelf]:
@@ -330,7 +424,7 @@ def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]
             {
                 "arm": arm,
                 "title": title_of(arm.plan.protocol, arm.plan.settings),
-                "models": " + ".join(dict.fromkeys(m.name for m in arm.plan.models.values())),
+                "models": " + ".join(dict.fromkeys(m.title for m in arm.plan.models.values())),
                 "vote": place >= chosen,
             }
             for place, arm in enumerate(planned)
@@ -351,12 +445,16 @@ def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]
 
 
 def _interleave(arms: Sequence[ArmReport], kind: str) -> list[Reading]:
+    """A few of the arms in turn, about different items where there are such."""
     stacks = [list(arm.examples.get(kind, ())) for arm in arms]
-    longest = max(map(len, stacks), default=0)
-    mixed = [
-        stack[position] for position in range(longest) for stack in stacks if position < len(stack)
-    ]
-    return mixed[:WORTH_SHOWN]
+    chosen: list[Reading] = []
+    while any(stacks) and len(chosen) < SHOWN:
+        for stack in filter(None, stacks):
+            known = {reading.item_id for reading in chosen}
+            fresh = [reading for reading in stack if reading.item_id not in known]
+            chosen.append((fresh or stack)[0])
+            stack.remove(chosen[-1])
+    return chosen[:SHOWN]
 
 
 def _items(readings: Sequence[Reading]) -> dict[int, tuple[str, str]]:

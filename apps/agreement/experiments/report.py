@@ -6,6 +6,8 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Max
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop, override
 
 from apps.agreement.experiments.answers import (
     Answers,
@@ -45,18 +47,18 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType, Value
 
 KIND_WORDS = {
-    "overruled": "The critic was overruled",
-    "wrong-right": "Wrong at first, right in the end",
-    "right-wrong": "Right at first, wrong in the end",
-    "wrong-wrong": "Wrong from first to last",
-    "right-right": "Right from first to last",
-    "right": "Right in the end",
-    "wrong": "Wrong in the end",
-    "unparsed": "No usable label",
+    "overruled": _("The critic was overruled"),
+    "wrong-right": _("Wrong at first, right in the end"),
+    "right-wrong": _("Right at first, wrong in the end"),
+    "wrong-wrong": _("Wrong from first to last"),
+    "right-right": _("Right from first to last"),
+    "right": _("Right in the end"),
+    "wrong": _("Wrong in the end"),
+    "unparsed": _("No usable label"),
 }
 #: The kinds of debates on the page of an experiment, and how many of each it shows.
 WORTH = ("overruled", "wrong-right", "right-wrong")
-SHOWN = 3
+SHOWN = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,10 @@ def readings_at(answers: Answers, answered: ArmAnswers, places: Sequence[int]) -
 
 #: How long an unused comparison is cached; computing it again takes about a second.
 KEPT_SECONDS = 3600
-VERSION = 7
-NO_PRICE = "the price of a model is not known"
+VERSION = 8
+NO_PRICE = gettext_noop("the price of a model is not known")
+NO_AMBIGUOUS = gettext_noop("no item is ambiguous")
+NO_NORMAL = gettext_noop("no item is normal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +221,8 @@ def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     key = f"experiment-{VERSION}-{experiment.pk}-{state_key}"
     found: ExperimentReport | None = cache.get(key)
     if found is None or len(found.arms) != len(arms):
-        found = make_report(experiment, arms)
+        with override("en"):  # in the cache for pages of any language, and for REST
+            found = make_report(experiment, arms)
         cache.set(key, found, KEPT_SECONDS)
     return found
 
@@ -344,5 +349,5 @@ def _accuracy_on(
         return undefined(NO_MEASURE)
     wanted = by.ambiguous if ambiguous else by.normal
     right, passes = answered.counts.right * wanted, answered.counts.passes * wanted
-    kind = "ambiguous" if ambiguous else "normal"
-    return with_ends(clustered_share(sample, right, passes, reason=f"no item is {kind}"))
+    reason = NO_AMBIGUOUS if ambiguous else NO_NORMAL
+    return with_ends(clustered_share(sample, right, passes, reason=reason))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext_noop
 from numpy.typing import NDArray
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, first_opinions, own_d_rate
@@ -29,7 +30,10 @@ def with_ends(shown: Figure) -> Figure:
 
 MOST = 0.5
 FEWEST_SAMPLES = 5
-NO_MEASURE = "no arm measures ambiguity: add self-consistency with 5 samples or more"
+NO_MEASURE = gettext_noop("no arm measures ambiguity: add self-consistency with 5 samples or more")
+ALL_ITEMS = gettext_noop("all items")
+BEFORE = gettext_noop("before the discussion")
+AMBIGUOUS, NORMAL = gettext_noop("ambiguous items"), gettext_noop("normal items")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +120,14 @@ def vote_agreement_of(
     ballots = [signal if isinstance(signal, list) else [] for signal in answered.signals["votes"]]
     votes = count.of(ballots)
     everything = np.ones(len(answers.items), dtype=bool)
-    parts = {"all items": count.agreement(votes, everything)}
+    parts = {ALL_ITEMS: count.agreement(votes, everything)}
     if "rounds" in answered.signals:
         opinions_alone = [first_opinions(signal) for signal in answered.signals["rounds"]]
         alone = count.of([[(value, 1) for value in voices] for voices in opinions_alone])
-        parts["before the discussion"] = count.agreement(alone, everything)
+        parts[BEFORE] = count.agreement(alone, everything)
     if by is not None:
-        parts["ambiguous items"] = count.agreement(votes, by.ambiguous)
-        parts["normal items"] = count.agreement(votes, by.normal)
+        parts[AMBIGUOUS] = count.agreement(votes, by.ambiguous)
+        parts[NORMAL] = count.agreement(votes, by.normal)
     return VoteAgreement(who, parts)
 
 

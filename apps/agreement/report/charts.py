@@ -6,6 +6,8 @@ from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop, ngettext
+
 from apps.agreement.charts import (
     AnyFigure,
     Measured,
@@ -32,7 +34,7 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import draw_figure, ends
+from apps.common.figures import count_words, draw_figure, ends, share_words
 from labelhub.core.schema import TASKS
 
 #: Figures by the keys of two sources.
@@ -44,17 +46,27 @@ MOST_SOURCES, MOST_LABELS, MOST_MACHINES = 40, 12, 7
 #: Up to so many sources every cell has room for its number and its n.
 ROOMY = 5
 NO_PAIR: AnyFigure = {"value": None, "reason": "no_shared_items"}
-NOT_ASKED_TWICE: AnyFigure = {"value": None, "reason": "One annotator is not compared with itself."}
-METHOD = "winning rate (Calderon, Reichart and Dror 2025)"
-COUNTS = {
-    "predicted_yes_gold_yes": "rightly said",
-    "predicted_yes_gold_no": "wrongly said",
-    "predicted_no_gold_yes": "missed",
+NOT_ASKED_TWICE: AnyFigure = {
+    "value": None,
+    "reason": gettext_noop("One annotator is not compared with itself."),
 }
+METHOD = gettext_noop("winning rate (Calderon, Reichart and Dror 2025)")
+#: Columns of files, which stay English; a page looks up their translations.
+COUNTS = {
+    "predicted_yes_gold_yes": gettext_noop("rightly said"),
+    "predicted_yes_gold_no": gettext_noop("wrongly said"),
+    "predicted_no_gold_yes": gettext_noop("missed"),
+}
+_COLUMNS = (
+    gettext_noop("label"), gettext_noop("other"), gettext_noop("other kind"), gettext_noop("said"),
+    gettext_noop("true"), gettext_noop("items"), gettext_noop("agreeing"), gettext_noop("machine"),
+    gettext_noop("epsilon"), gettext_noop("least"), gettext_noop("greatest"),
+    gettext_noop("mean confidence"), gettext_noop("period"),
+)  # fmt: skip
 POOLED = {
-    "accuracy": "single labels",
-    "majority_accuracy": "majority",
-    "dawid_skene_accuracy": "Dawid–Skene",
+    "accuracy": gettext_noop("single labels"),
+    "majority_accuracy": gettext_noop("majority"),
+    "dawid_skene_accuracy": gettext_noop("Dawid–Skene"),
 }
 
 
@@ -82,9 +94,11 @@ def heatmap(report: Report, level: str = "kind") -> Chart | None:
     return draw_heatmap(
         list(sources.values()),
         figures,
-        of="Cohen's κ" if between == "cohen_kappa" else MAIN_WORDS[between],
-        within=MAIN_WORDS[within] if of_kinds else "",
-        title="Agreement within and between kinds" if of_kinds else "Agreement between annotators",
+        of=gettext("Cohen's κ") if between == "cohen_kappa" else gettext(MAIN_WORDS[between]),
+        within=gettext(MAIN_WORDS[within]) if of_kinds else "",
+        title=gettext("Agreement within and between kinds")
+        if of_kinds
+        else gettext("Agreement between annotators"),
         percent=between == "token_f1",
         key="heatmap" if of_kinds else "annotators",
     )
@@ -101,7 +115,7 @@ def accuracy(report: Report) -> Chart | None:
             short_name(report, kind),
             kind,
             {
-                words: truth.found[kind][name]
+                gettext(words): truth.found[kind][name]
                 for name, words in ways.items()
                 if name in truth.found[kind] and truth.found[kind][name]["value"] is not None
             },
@@ -109,7 +123,8 @@ def accuracy(report: Report) -> Chart | None:
         for kind in truth.kinds
         if kind != "author" or truth.key == "against_gold"
     ]
-    return interval_bars(sources, of=f"Right against {truth.name}", key="accuracy")
+    title = gettext("Right against %(truth)s") % {"truth": truth.name}
+    return interval_bars(sources, of=title, key="accuracy")
 
 
 def cost(report: Report) -> Chart | None:
@@ -147,7 +162,7 @@ def trust(report: Report) -> Chart | None:
         return None
     return Chart(
         key="trust",
-        title=f"F1 of each kind on each label, against {truth.name}",
+        title=gettext("F1 of each kind on each label, against %(truth)s") % {"truth": truth.name},
         rows=[
             {
                 "label": score["label"],
@@ -214,13 +229,20 @@ def draw_heatmap(
     ]
     names = [Name(source.name, source.kind) for source in chosen]
     of_kinds = all(source.key == source.kind for source in chosen)
-    framed = f"; framed: {within} within one kind".replace("  ", " ") if of_kinds else ""
-    more = len(sources) - len(chosen)
+    description = gettext(
+        "%(measure)s of every two sources: the darker, the nearer to full agreement."
+    )
+    description %= {"measure": of}
+    if more := len(sources) - len(chosen):
+        description += " " + gettext("%(number)s more are not drawn.") % {"number": more}
+    note = of
+    if of_kinds:
+        note = gettext("%(measure)s; framed: %(within)s within one kind")
+        note %= {"measure": of, "within": within}
     return Chart(
         key=key,
         title=title,
-        description=f"{of} of {len(chosen)} sources with each other: the darker, the nearer to "
-        f"full agreement{framed}.{f' {more} more are not drawn.' if more else ''}",
+        description=description,
         rows=[
             {
                 "source": source.name,
@@ -236,7 +258,7 @@ def draw_heatmap(
         x=Axis(names=names, step=32),
         y=Axis(names=names, step=44 if roomy else 24),
         marks=cells,
-        note=of + framed,
+        note=note,
     )
 
 
@@ -250,9 +272,11 @@ def _pair_cell(
 ) -> Cell:
     (column, row), (roomy, percent) = place, look
     drawn, known, own = draw_figure(figure, percent=percent), ends(figure), row == column
-    names = (
-        f"within {sources[row].name}" if own else f"{sources[row].name} and {sources[column].name}"
-    )
+    if own:
+        names = gettext("within %(kind)s") % {"kind": sources[row].name}
+    else:
+        names = gettext("%(names)s and %(last)s")
+        names %= {"names": sources[row].name, "last": sources[column].name}
     text = "–"
     if known:
         text = drawn.value if roomy else _short(known[1], percent=percent)
@@ -295,16 +319,22 @@ def confusion(report: Report, kind: str) -> Chart | None:
         return None
     shown = range(len(labels)) if len(labels) <= MOST_LABELS else ()
     names = [Name(label) for label in labels]
+    note = gettext("Rows: answers; columns: %(truth)s; framed: right, %(right)s of %(total)s") % {
+        "truth": truth.name,
+        "right": count_words(right),
+        "total": count_words(whole),
+    }
     return Chart(
         key=f"confusion-{kind}",
-        title=f"{short_name(report, kind)} against {truth.name}",
-        description=f"{right:,} of {whole:,} right, framed. Rows: answers; columns: {truth.name}.",
+        title=gettext("%(name)s against %(truth)s")
+        % {"name": short_name(report, kind), "truth": truth.name},
+        description=note,
         rows=[
             {
                 "said": predicted,
                 "true": true,
                 "items": counts[predicted, true],
-                "note": "right" if predicted == true else "wrong",
+                "note": gettext("right") if predicted == true else gettext("wrong"),
             }
             for predicted in labels
             for true in labels
@@ -317,7 +347,7 @@ def confusion(report: Report, kind: str) -> Chart | None:
             for row in shown
             for column in shown
         ],
-        note=f"Rows: answers; columns: {truth.name}; framed: right, {right:,} of {whole:,}",
+        note=note,
     )
 
 
@@ -329,14 +359,23 @@ def _count_cell(
     predicted, true = labels[row], labels[column]
     count = counts[predicted, true]
     whole = sum(counts[predicted, label] for label in labels)
-    share = f"; {count / whole:.0%} of these answers" if whole else ""
+    share = ""
+    if whole:
+        share = "; " + gettext("%(share)s of these answers") % {"share": share_words(count / whole)}
+    words = ngettext(
+        "%(number)s item: answer %(label)s, %(truth)s %(true)s",
+        "%(number)s items: answer %(label)s, %(truth)s %(true)s",
+        count,
+    )
     return Cell(
         column=column,
         row=row,
         step=min(5, 1 + 5 * count // whole) if count else 0,
-        text=f"{count:,}",
+        text=count_words(count),
         framed=row == column,
-        words=f"{count:,} items: answer {predicted}, {truth} {true}{share}",
+        words=words
+        % {"number": count_words(count), "label": predicted, "truth": truth, "true": true}
+        + share,
     )
 
 
@@ -361,13 +400,18 @@ def agreeing(report: Report) -> Chart | None:
         figures = [values.get(number) for number in numbers]
         series = Series(short_name(report, kind), kind, figures)
         aside = (number - (len(groups) - 1) / 2) * 0.08
-        places = [(value + aside, f"{value} agree") for value in numbers]
+        places = [
+            (value + aside, gettext("%(number)s agree") % {"number": value}) for value in numbers
+        ]
         marks += series_marks(series, places, percent=True)
     return Chart(
         key="agreeing",
-        title=f"Right against {truth.name}, by number of annotators who agree",
-        description="Share of items whose most frequent answer is right, with 95 % intervals, by "
-        "how many annotators gave that answer; below: items.",
+        title=gettext("Right against %(truth)s, by number of annotators who agree")
+        % {"truth": truth.name},
+        description=gettext(
+            "Share of items whose most frequent answer is right, with 95 % intervals, by how many "
+            "annotators gave that answer; below: items."
+        ),
         rows=[
             {
                 "kind": kind,
@@ -378,16 +422,16 @@ def agreeing(report: Report) -> Chart | None:
             for kind, row in found
         ],
         x=Axis(
-            title="annotators who agree",
+            title=gettext("annotators who agree"),
             low=numbers[0] - 0.5,
             high=numbers[-1] + 0.5,
             ticks=numbers,
             words=number_tick,
         ),
-        y=Axis(title=f"right against {truth.name}", low=axis_floor([low for low, *_ in known])),
+        y=Axis(title=gettext("share right"), low=axis_floor([low for low, *_ in known])),
         marks=marks,
         counts=[
-            (Name("items", kind), {row["agreeing"]: row["items"] for row in rows})
+            (Name(gettext("items"), kind), {row["agreeing"]: row["items"] for row in rows})
             for kind, rows in groups.items()
         ],
     )
@@ -428,10 +472,10 @@ def winning_rates(report: Report, *, by_author: bool = False) -> Chart | None:
     tests: Mapping[str, Mapping[str, Any]]
     if by_author:
         tests, key = report["alt_test_by_author"], "curve-by-author"
-        title = "The same, measured by the author's own answer"
+        title = gettext("The same, measured by the author's own answer")
     else:
         tests, key = report["alt_test"], "curve"
-        title = "Share of humans beaten, by the price of a human"
+        title = gettext("Share of humans beaten, by the price of a human")
     known = [(name, test) for name, test in tests.items() if len(_rates(test)) > 1]
     if not known:
         return None
@@ -439,12 +483,16 @@ def winning_rates(report: Report, *, by_author: bool = False) -> Chart | None:
     shown = known[:MOST_MACHINES]
     epsilons = [epsilon for _, test in shown for epsilon, _ in _rates(test)]
     used = sorted({test["epsilon"] for _, test in shown})
-    more = f" {len(known) - len(shown)} more are in the table." if len(known) > len(shown) else ""
+    description = gettext(
+        "Winning rate: the share of humans that the machine beats when it may be worse by epsilon. "
+        "From one half on it passes."
+    )
+    if more := len(known) - len(shown):
+        description += " " + gettext("%(number)s more are in the table.") % {"number": more}
     return Chart(
         key=key,
         title=title,
-        description="Winning rate: the share of humans that the machine beats when it may be worse "
-        f"by epsilon. From one half on it passes.{more}",
+        description=description,
         rows=[
             {
                 "machine": name,
@@ -453,21 +501,24 @@ def winning_rates(report: Report, *, by_author: bool = False) -> Chart | None:
                 **figure_columns(
                     {"value": row["winning_rate"], "n": test.get("tested"), "method": METHOD}
                 ),
-                "note": "used" if row["epsilon"] == test.get("epsilon") else "",
+                "note": gettext("used") if row["epsilon"] == test.get("epsilon") else "",
             }
             for name, test in tests.items()
             for row in test.get("curve") or ()
         ],
         x=Axis(
-            title="ε, the price of a human",
+            title=gettext("ε, the price of a human"),
             low=min(epsilons),
             high=max(epsilons),
             words=number_tick,
         ),
-        y=Axis(title="humans beaten", ticks=(0, 0.25, 0.5, 0.75, 1)),
+        y=Axis(title=gettext("humans beaten"), ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
-            Rule(y=0.5, name="passes"),
-            *(Rule(x=epsilon, name=f"ε {number_tick(epsilon)} used") for epsilon in used),
+            Rule(y=0.5, name=gettext("passes")),
+            *(
+                Rule(x=epsilon, name=gettext("ε %(value)s used") % {"value": number_tick(epsilon)})
+                for epsilon in used
+            ),
             *(
                 Line(
                     points=_rates(test),
@@ -493,8 +544,9 @@ def _rates(test: Mapping[str, Any]) -> list[tuple[float, float]]:
 def _verdict(test: Mapping[str, Any]) -> str:
     rate = test.get("winning_rate")
     if rate is None:
-        return "not tested"
-    return f"{share_tick(rate)}: {'passes' if test.get('passes') else 'does not pass'}"
+        return gettext("not tested")
+    verdict = gettext("passes") if test.get("passes") else gettext("does not pass")
+    return f"{share_tick(rate)}: {verdict}"
 
 
 def _letters(shown: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Point]:
@@ -524,12 +576,13 @@ def reliability(report: Report) -> Chart | None:
         return None
     lows = [*(found["confidence"] for found, _ in known), *(low for _, (low, *_) in known)]
     lowest = min(axis_floor(lows), 0.9)
-    whole = sum(found["right"]["n"] for found, _ in known)
     return Chart(
         key="reliability",
-        title=f"Confidence against share right, {name}",
-        description=f"{len(known)} bins of {whole:,} items: mean confidence across, share right up "
-        "with 95 % intervals. Below the diagonal it is too sure, above not sure enough.",
+        title=gettext("Confidence against share right, %(name)s") % {"name": name},
+        description=gettext(
+            "Items in groups of similar confidence: mean confidence across, share right up with "
+            "95 % intervals. Below the diagonal it is too sure, above not sure enough."
+        ),
         rows=[
             {
                 "least": found["low"],
@@ -539,10 +592,10 @@ def reliability(report: Report) -> Chart | None:
             }
             for found in bins
         ],
-        x=Axis(title="mean confidence", low=lowest),
-        y=Axis(title="share right", low=lowest),
+        x=Axis(title=gettext("mean confidence"), low=lowest),
+        y=Axis(title=gettext("share right"), low=lowest),
         marks=[
-            Rule(name="sure as it should be; above: more could be"),
+            Rule(name=gettext("perfect calibration; below: too sure")),
             Line(
                 points=[(found["confidence"], value) for found, (_, value, _) in known],
                 kind=machine["kind"],
@@ -553,13 +606,21 @@ def reliability(report: Report) -> Chart | None:
                     y=value,
                     kind=machine["kind"],
                     y_ends=(low, high),
-                    words=f"confidence {share_tick(found['confidence'])}: "
-                    f"right {sentence(found['right'], percent=True)}",
+                    words=gettext("confidence %(confidence)s: right %(share)s")
+                    % {
+                        "confidence": share_tick(found["confidence"]),
+                        "share": sentence(found["right"], percent=True),
+                    },
                 )
                 for found, (low, value, high) in known
             ),
         ],
-        counts=[(Name("items"), {found["confidence"]: found["right"]["n"] for found, _ in known})],
+        counts=[
+            (
+                Name(gettext("items")),
+                {found["confidence"]: found["right"]["n"] for found, _ in known},
+            )
+        ],
         height=230,
     )
 

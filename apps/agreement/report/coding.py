@@ -70,8 +70,8 @@ class TextCode(Func):
         """The text's number, ``null`` for NULL, ``other`` for any text that has none."""
         text, params = compiler.compile(self.source_expressions[0])
         when = " ".join(f"WHEN %s THEN {number:d}" for number in self.numbers.values())
-        case = f"CASE {text} {when} ELSE CASE WHEN {text} IS NULL"
-        sql = f"{case} THEN {self.null:d} ELSE {self.other:d} END END"
+        rest = f"CASE WHEN {text} IS NULL THEN {self.null:d} ELSE {self.other:d} END"
+        sql = f"CASE {text} {when} ELSE {rest} END"
         return sql, [*params, *self.numbers, *params]
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext
+
 from apps.agreement.models import StoredReport
 from apps.agreement.report.tables import MAIN_WORDS
 from apps.labels.models import PEOPLE
@@ -38,4 +40,4 @@ def read_glance(project: Project) -> AgreementGlance | None:
     if not figures:
         return None
     kind = max(figures, key=lambda kind: figures[kind].get("n") or 0)
-    return AgreementGlance(str(kind), MAIN_WORDS[name], figures[kind], measured_at)
+    return AgreementGlance(str(kind), gettext(MAIN_WORDS[name]), figures[kind], measured_at)

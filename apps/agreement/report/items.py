@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
 
 from apps.agreement.report.label_matrix import counted_labels
 from apps.agreement.report.slices import Slice
-from apps.agreement.report.truths import name_of
+from apps.agreement.report.truths import name_of, truth_name
+from apps.common.figures import count_words
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.aggregation.majority import draw_winner, single_winner, winners
@@ -21,7 +23,7 @@ from labelhub.core.agreement.reports.sets import set_members
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import fold
 
-TRUTHS = {"gold": "gold", "author": "the author"}
+TRUTHS = ("gold", "author")
 #: Cells of a label: a kind's answer against the truth.
 CELLS = ("errors", "wrong", "missed", "right")
 
@@ -61,20 +63,32 @@ class ItemSelection:
     def words(self, offline: Mapping[str, Any]) -> str:
         """A description of the items; ``offline`` has the kinds that are no LLM."""
         report = {"offline": offline}
-        of, truth = name_of(report, self.of), TRUTHS.get(self.by, "")
-        other = name_of(report, self.other)
+        of, other = name_of(report, self.of), name_of(report, self.other)
+        named = {
+            "kind": of,
+            "other": other,
+            "truth": truth_name(self.by),
+            "label": self.about or self.predicted,
+            "true": self.meant,
+        }
         if self.other and self.by:
-            return f"{of} right, {other} not, by {truth}"
-        if self.other:
-            return f"divided within {of}" if self.of == self.other else f"{of} and {other} differ"
-        if not self.cell:
-            return f"{of}: “{self.predicted}”, {truth}: “{self.meant}”"
-        return {
-            "errors": f"“{self.about}” wrongly given or missed by {of}, against {truth}",
-            "wrong": f"“{self.about}” given by {of}, not by {truth}",
-            "missed": f"“{self.about}” given by {truth}, not by {of}",
-            "right": f"“{self.about}” given by {of} and by {truth}",
-        }[self.cell]
+            words = gettext("%(kind)s right, %(other)s not, by %(truth)s")
+        elif self.other:
+            words = gettext("%(kind)s and %(other)s differ")
+            if self.of == self.other:
+                words = gettext("divided within %(kind)s")
+        elif not self.cell:
+            words = gettext("%(kind)s: “%(label)s”, %(truth)s: “%(true)s”")
+        else:
+            words = {
+                "errors": gettext(
+                    "“%(label)s” wrongly given or missed by %(kind)s, against %(truth)s"
+                ),
+                "wrong": gettext("“%(label)s” given by %(kind)s, not by %(truth)s"),
+                "missed": gettext("“%(label)s” given by %(truth)s, not by %(kind)s"),
+                "right": gettext("“%(label)s” given by %(kind)s and by %(truth)s"),
+            }[self.cell]
+        return words % named
 
 
 def select_places(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
@@ -133,8 +147,8 @@ def answers_by_kind(sheet: LabelMatrix, place: int, item: Item) -> list[tuple[st
         if counts.any():
             names = _names(sheet, item)
             chosen = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code]]
-            form = "{} ({:,})" if sheet.sets is not None else "{} {:,}"
-            words = [form.format(names[code], int(counts[code])) for code in chosen]
+            form = "{} ({})" if sheet.sets is not None else "{} {}"
+            words = [form.format(names[code], count_words(counts[code])) for code in chosen]
             found.append((kind, ", ".join(words) if counts.sum() > 1 else names[chosen[0]]))
     return found
 
@@ -149,7 +163,7 @@ def gold_words(sheet: LabelMatrix, place: int, item: Item) -> str:
 
 def _names(sheet: LabelMatrix, item: Item) -> Sequence[str]:
     if sheet.sets is not None:
-        return [" + ".join(sorted(members)) or "none" for members in sheet.sets]
+        return [" + ".join(sorted(members)) or gettext("none") for members in sheet.sets]
     return item.options if sheet.task.item_options else sheet.categories
 
 
@@ -235,6 +249,9 @@ def _join_texts(same: Collection[list[str]]) -> str:
     shown = []
     for text, *others in order[:MOST_TEXTS]:
         cut = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
-        shown.append(f"“{cut}” ({len(others) + 1:,})" if others else f"“{cut}”")
-    more = [f"{len(order) - MOST_TEXTS:,} more"] if len(order) > MOST_TEXTS else []
-    return ", ".join([*shown, *more])
+        quoted = gettext("“%(name)s”") % {"name": cut}
+        shown.append(f"{quoted} ({count_words(len(others) + 1)})" if others else quoted)
+    words, rest = ", ".join(shown), len(order) - MOST_TEXTS
+    if rest <= 0:
+        return words
+    return gettext("%(names)s and %(rest)s more") % {"names": words, "rest": count_words(rest)}

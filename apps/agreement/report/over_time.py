@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from django.db.models import Count, Max, Min
+from django.utils.formats import date_format
 from django.utils.timezone import localdate
+from django.utils.translation import gettext
 
 from apps.agreement.charts import figure_columns
 from apps.agreement.report.charts import Series, series_marks
@@ -15,6 +17,7 @@ from apps.agreement.report.services import report_turn
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.tables import MAIN_WORDS
 from apps.common.charts import (
+    KIND_WORDS,
     Axis,
     Chart,
     Mark,
@@ -24,7 +27,7 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import ends
+from apps.common.figures import count_words, ends
 from apps.labels.models import Label
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
@@ -33,9 +36,7 @@ from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 MOST_PERIODS = 12
 #: Above this many labels the periods would take too long to read one by one.
 MOST_LABELS = 300_000
-NONE_THEN = "No labels by people on these days."
 PEOPLE = ("crowd", "expert")
-WORDS = {"crowd": "Crowd", "expert": "Expert"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,12 @@ class Period:
 
     @property
     def words(self) -> str:
-        """``Nov 3`` for a day, ``Nov 3–9`` for more within a month."""
-        start = f"{self.first:%b} {self.first.day}"
+        """``3 Nov`` for a day, ``3–9 Nov`` for more within a month."""
+        last = date_format(self.last, "j M")
         if self.first == self.last:
-            return start
-        if self.first.month == self.last.month:
-            return f"{start}–{self.last.day}"
-        return f"{start}–{self.last:%b} {self.last.day}"
+            return last
+        pattern = "j" if self.first.month == self.last.month else "j M"
+        return f"{date_format(self.first, pattern)}–{last}"
 
 
 def agreement_over_time(project: Project, asked: Slice, schema: LabelSchema) -> Chart | None:
@@ -69,17 +69,21 @@ def agreement_over_time(project: Project, asked: Slice, schema: LabelSchema) -> 
         parts = [replace(asked, since=period.first, until=period.last) for period in found]
         sheets = [read_label_matrix(project, part, schema=schema) for part in parts]
         series = [
-            Series(WORDS[kind], kind, [kind_agreement(sheet, kind).get(name) for sheet in sheets])
+            Series(
+                gettext(KIND_WORDS[kind]),
+                kind,
+                [kind_agreement(sheet, kind).get(name) for sheet in sheets],
+            )
             for kind in PEOPLE
             if any(sheet.raters_of(kind) > 1 for sheet in sheets)
         ]
     words = [period.words for period in found]
-    return draw_over_time(words, series, of=MAIN_WORDS[name], percent=name == "percent")
+    return draw_over_time(words, series, of=gettext(MAIN_WORDS[name]), percent=name == "percent")
 
 
 def why_not_over_time(project: Project, asked: Slice) -> str:
     """Why there is no chart over time, in words."""
-    return _periods(project, asked)[1] or (
+    return _periods(project, asked)[1] or gettext(
         "On no day did two people of one kind label the same item."
     )
 
@@ -89,15 +93,18 @@ def _periods(project: Project, asked: Slice) -> tuple[Sequence[Period], str]:
     labels = Label.objects.filter(annotator__project=project, annotator__kind__in=PEOPLE)
     counted = labels.aggregate(n=Count("pk"), first=Min("created_at"), last=Max("created_at"))
     if counted["n"] > MOST_LABELS:
-        return [], f"{counted['n']:,} labels by people are too many to be read period by period."
+        words = gettext("%(number)s labels by people are too many to be read period by period.")
+        return [], words % {"number": count_words(counted["n"])}
     if not counted["n"]:
-        return [], "No labels by people yet."
+        return [], gettext("No labels by people yet.")
     found = periods(
         max(localdate(counted["first"]), asked.since or date.min),
         min(localdate(counted["last"]), asked.until or date.max),
     )
     if len(found) < 2:
-        return [], "All labels by people were given on one day." if found else NONE_THEN
+        if found:
+            return [], gettext("All labels by people were given on one day.")
+        return [], gettext("No labels by people on these days.")
     return found, ""
 
 
@@ -136,9 +143,8 @@ def draw_over_time(
         marks += series_marks(line, places, percent=percent)
     return Chart(
         key="over-time",
-        title=f"{of} over time",
-        description=f"{of} with 95 % intervals, {len(periods)} periods from {periods[0]} to "
-        f"{periods[-1]}.",
+        title=gettext("%(measure)s over time") % {"measure": of},
+        description=gettext("%(title)s, with 95 %% intervals.") % {"title": of},
         rows=[
             {"source": line.name, "kind": line.kind, "period": period, **figure_columns(figure)}
             for line in series

@@ -9,6 +9,8 @@ from typing import Any
 
 from django.contrib.staticfiles.finders import find
 from django.utils import timezone
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.models import User
 from apps.agreement.evaluation import is_gold_uncertain_first
@@ -17,7 +19,6 @@ from apps.agreement.report.items import withheld_items
 from apps.agreement.report.sentences import FEW_ITEMS, agreement_level, sentences
 from apps.agreement.report.slices import Slice, annotator_title, compared_annotators, created_within
 from apps.agreement.report.tables import (
-    COEFFICIENT_WORDS,
     MAIN_WORDS,
     coefficients,
     compared_kinds,
@@ -27,7 +28,14 @@ from apps.agreement.report.tables import (
     measures_against,
     trust_table,
 )
-from apps.agreement.report.truths import Report, doubts, interval_methods, part_words, truths_of
+from apps.agreement.report.truths import (
+    Report,
+    doubts,
+    interval_methods,
+    part_words,
+    short_name,
+    truths_of,
+)
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.reports.kind_agreement import PEOPLE, REVIEWERS
@@ -44,11 +52,11 @@ MOST_DIVIDED, MOST_LABELS, MOST_COMPETING = 5, 12, 4
 MOSTLY = 0.5
 #: The tabs of the details, in their order.
 TABS = {
-    "coefficients": "Coefficients",
-    "accuracy": "Accuracy and cost",
-    "tests": "Tests",
-    "annotators": "Annotators",
-    "over-time": "Over time",
+    "coefficients": _("Coefficients"),
+    "accuracy": _("Accuracy and cost"),
+    "tests": _("Tests"),
+    "annotators": _("Annotators"),
+    "over-time": _("Over time"),
 }
 
 
@@ -62,7 +70,7 @@ def shared_context(project: Project, report: Report, asked: Slice) -> dict[str, 
         "query": asked.query,
         # Accuracy: by the first truth in full, by the others in numbers.
         "truth": truths[0] if truths else None,
-        "main": MAIN_WORDS[main_coefficient(report)],
+        "main": gettext(MAIN_WORDS[main_coefficient(report)]),
         "tabs": TABS,
     }
 
@@ -84,7 +92,7 @@ def overview(project: Project, report: Report, asked: Slice, reader: User) -> di
         "labels_left_out": len(rows[MOST_LABELS:]),
         "biased": truth is not None and truth.by == "gold" and is_gold_uncertain_first(project),
         "divided": _divided(project, report, asked, reader),
-        "differing": [pair for pair in _differing(report) if set(pair) <= set(REVIEWERS)],
+        "differing": [pair for pair in _differing(report) if set(pair[:2]) <= set(REVIEWERS)],
         "suggested": compared_annotators(report),
     }
 
@@ -120,8 +128,9 @@ def _divided(
     ]
 
 
-def _differing(report: Report) -> Sequence[tuple[str, str]]:
-    """Pairs of kinds, or one kind twice, that share an item: where they can differ."""
+def _differing(report: Report) -> Sequence[tuple[str, str, str, str]]:
+    """Pairs of kinds with their names, or one kind twice, that share an item: where they can
+    differ."""
     between = [
         (pair["a"], pair["b"])
         for pair in report["between"]
@@ -132,12 +141,14 @@ def _differing(report: Report) -> Sequence[tuple[str, str]]:
         for kind, found in report["within"].items()
         if found[FIRST]["value"] is not None
     ]
-    return [*within, *between]
+    return [
+        (first, second, short_name(report, first), short_name(report, second))
+        for first, second in (*within, *between)
+    ]
 
 
 def _coefficients(report: Report) -> dict[str, Any]:
     main, own, offline = main_coefficient(report), coefficients(report), report["offline"]
-    first = [COEFFICIENT_WORDS.get(name, name) for name in dict.fromkeys((main, FIRST))]
     return {
         "kind_rows": [
             {
@@ -147,7 +158,7 @@ def _coefficients(report: Report) -> dict[str, Any]:
                 "figures": [
                     (row.words, row.percent, row.cells[place][1])
                     for row in own.rows
-                    if row.words in first
+                    if row.name in (main, FIRST)
                 ],
             }
             for place, column in enumerate(own.columns)

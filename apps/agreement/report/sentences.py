@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from django.utils.translation import gettext, ngettext
+
+from apps.agreement.charts import interval_words, with_interval
 from apps.agreement.report.services import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.report.tables import MAIN_WORDS, main_coefficient, p_words
 from apps.agreement.report.truths import Report, Truth, name_of, truths_of
-from apps.common.figures import draw_figure, number_words, share_words
+from apps.common.figures import count_words, draw_figure, number_words, share_words
 from labelhub.core.agreement.reports.reasons import NO_VARIATION
 from labelhub.core.schema import TASKS
 
@@ -39,21 +42,26 @@ def sentences(report: Report) -> list[Sentence]:
     if truths:
         found.append(_ranking(report, truths[0]))
     else:
-        words = "Nobody knows the truth here yet: no item has gold or its author's answer."
-        found.append(Sentence(f"{words} The report shows who agrees, not who is right."))
+        words = gettext(
+            "Nobody knows the truth here yet: no item has gold or its author's answer. The report "
+            "shows who agrees, not who is right."
+        )
+        found.append(Sentence(words))
     found += [_own_agreement(report, kind) for kind in report["within"]]
     if truths:
         found.append(_hardest_label(report, truths[0]))
     # Position bias, where items bring their own options.
-    found += [
-        Sentence(
-            f"{_capital(name_of(report, kind))} {'prefer' if kind == 'expert' else 'prefers'} some "
-            f"positions among the options more often than by chance (p {p_words(bias['p'])}).",
-            kind,
-        )
-        for kind, bias in (report.get("position_bias") or {}).items()
-        if bias["p"] is not None and bias["p"] < BEYOND_CHANCE
-    ]
+    for kind, bias in (report.get("position_bias") or {}).items():
+        if bias["p"] is not None and bias["p"] < BEYOND_CHANCE:
+            words = ngettext(
+                "%(name)s prefers some positions among the options more often than by chance "
+                "(p %(p)s).",
+                "%(name)s prefer some positions among the options more often than by chance "
+                "(p %(p)s).",
+                _number(kind),
+            )
+            named = {"name": _subject(report, kind), "p": p_words(bias["p"])}
+            found.append(Sentence(words % named, kind))
     found += [*_replacements(report), _gold_sentence(report)]
     return [sentence for sentence in found if sentence is not None]
 
@@ -63,62 +71,113 @@ def _gold_sentence(report: Report) -> Sentence | None:
     value = figure["value"]
     if value is None:
         known = figure["reason"] in (GOLD_IMPORTED, NOT_KNOWN)
-        return Sentence(f"{figure['reason']}.") if known else None
+        return Sentence(f"{gettext(figure['reason'])}.") if known else None
     items = figure["n"]
-    apart = f" Of {unknown:,} more it is not known." if unknown else ""
-    if not value:
-        words = "None of the gold decided here was made with a suggestion in view"
-        return Sentence(f"{words} (0 of {items:,}).{apart}")
-    return Sentence(
-        f"{share_words(value)} of the gold decided here was made with a suggestion in view "
-        f"({round(value * items):,} of {items:,}); measured by it, the suggesting annotator "
-        f"may look better than it is.{apart}"
-    )
+    if value:
+        text = gettext(
+            "%(share)s of the gold decided here was made with a suggestion in view (%(number)s of "
+            "%(items)s); measured by it, the suggesting annotator may look better than it is."
+        )
+    else:
+        text = gettext(
+            "None of the gold decided here was made with a suggestion in view (0 of %(items)s)."
+        )
+    text %= {
+        "share": share_words(value),
+        "number": count_words(round(value * items)),
+        "items": count_words(items),
+    }
+    if unknown:
+        text += " " + gettext("Of %(number)s more it is not known.") % {
+            "number": count_words(unknown)
+        }
+    return Sentence(text)
 
 
 def percent(figure: Mapping[str, Any]) -> str:
     """``84 % (79 to 88)``."""
-    drawn = draw_figure(figure, percent=True)
-    return f"{drawn.value} ({drawn.low} to {drawn.high})" if drawn.low else drawn.value
+    return with_interval(draw_figure(figure, percent=True))
+
+
+def _number(kind: str) -> int:
+    """The grammatical number of a kind's name, for ``ngettext``."""
+    return 2 if kind == "expert" else 1
+
+
+def _subject(report: Report, kind: str) -> str:
+    """The kind at the beginning of a sentence."""
+    name = name_of(report, kind)
+    return name[:1].upper() + name[1:]
 
 
 def _ranking(report: Report, truth: Truth) -> Sentence:
     kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
     if not kinds:
-        return Sentence("All who labelled here also decided: the gold cannot show who is right.")
+        words = gettext("All who labelled here also decided: the gold cannot show who is right.")
+        return Sentence(words)
     if TASKS[report["task"]].written:
         return _nearest_texts(report, truth, kinds)
     best = kinds[0]
     shown = truth.figure(best)
-    name = _capital(name_of(report, best))
-    most = " most often" if len(kinds) > 1 else ""
-    verb = "are" if best == "expert" else "is"
-    first = f"{name} {verb} right{most} about {truth.words}: {percent(shown)}"
+    if len(kinds) > 1:
+        text = ngettext(
+            "%(name)s is right most often about %(truth)s: %(shares)s.",
+            "%(name)s are right most often about %(truth)s: %(shares)s.",
+            _number(best),
+        )
+    else:
+        text = ngettext(
+            "%(name)s is right about %(truth)s: %(shares)s.",
+            "%(name)s are right about %(truth)s: %(shares)s.",
+            _number(best),
+        )
     rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
-    text = f"{first}; {', '.join(rest)}." if rest else f"{first}."
+    shares = "; ".join(filter(None, [percent(shown), ", ".join(rest)]))
+    text %= {"name": _subject(report, best), "truth": truth.words, "shares": shares}
     if rest and not _is_reliable(report, truth, best, kinds[1]):
-        text += " The difference between the first two is not significant."
-    if shown["n"] < FEW_ITEMS:
-        text += f" This rests on only {shown['n']} items."
-    return Sentence(text, best)
+        text += " " + gettext("The difference between the first two is not significant.")
+    return Sentence(text + _rests_on(shown["n"]), best)
+
+
+def _rests_on(items: int) -> str:
+    """A further sentence if these are few."""
+    if items >= FEW_ITEMS:
+        return ""
+    words = ngettext(
+        "This rests on only %(number)s item.", "This rests on only %(number)s items.", items
+    )
+    return " " + words % {"number": items}
 
 
 def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Sentence:
     """The ranking of free texts by shared words: hardly any are equal word for word."""
     best, figures = kinds[0], [truth.figure(kind) for kind in kinds]
     drawn = [draw_figure(shown, percent=True) for shown in figures]
-    doubts = [f" ({figure.low} to {figure.high})" if figure.low else "" for figure in drawn]
-    nearest = "nearest to" if len(kinds) > 1 else "like"
-    text = f"The texts of {name_of(report, best)} are {nearest} {truth.words}: "
-    text += f"{drawn[0].value} of words shared{doubts[0]}"
+    doubts = [f" ({interval_words(figure)})" if figure.low else "" for figure in drawn]
+    if len(kinds) > 1:
+        text = gettext(
+            "The texts of %(name)s are nearest to %(truth)s: %(share)s of words shared%(interval)s"
+        )
+    else:
+        text = gettext(
+            "The texts of %(name)s are like %(truth)s: %(share)s of words shared%(interval)s"
+        )
+    text %= {
+        "name": name_of(report, best),
+        "truth": truth.words,
+        "share": drawn[0].value,
+        "interval": doubts[0],
+    }
     for kind, figure, doubt in list(zip(kinds, drawn, doubts, strict=True))[1:]:
-        text += f"; of {name_of(report, kind)} {figure.value}{doubt}"
+        named = {"name": name_of(report, kind), "share": f"{figure.value}{doubt}"}
+        text += "; " + gettext("of %(name)s %(share)s") % named
+    text += "."
     low, high = figures[0].get("low"), figures[1].get("high") if len(kinds) > 1 else 0
     if len(kinds) > 1 and (low is None or high is None or low <= high):
-        text += ". The difference between the first two is not significant: their intervals overlap"
-    items = truth.found[best]["items"]
-    few = f" This rests on only {items} items." if items < FEW_ITEMS else ""
-    return Sentence(f"{text}.{few}", best)
+        text += " " + gettext(
+            "The difference between the first two is not significant: their intervals overlap."
+        )
+    return Sentence(text + _rests_on(truth.found[best]["items"]), best)
 
 
 def _own_agreement(report: Report, kind: str) -> Sentence | None:
@@ -126,22 +185,54 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     shown = report["within"][kind].get(name)
     if kind in ("author", "llm", "model") or not shown or shown["value"] is None:
         return None
-    words = MAIN_WORDS[name]
-    subject = _capital(name_of(report, kind))
-    agree, do = ("agree", "do") if kind == "expert" else ("agrees", "does")
     drawn = draw_figure(shown)
-    number = f"{words} {drawn.value}{f', {drawn.low} to {drawn.high}' if drawn.low else ''}"
-    if name == "percent":
-        verdict = f"{agree} among themselves on {percent(shown)} of pairs of labels"
-        return Sentence(f"{subject} {verdict}.", kind)
-    verdict = {
-        "few": f"{do} not share enough items to show how far to rely on a single one",
-        "reliable": f"{agree} among themselves well enough to rely on one of them",
-        "tentative": f"{agree} among themselves enough for tentative conclusions",
-        "perhaps": f"{agree} among themselves, perhaps enough for tentative conclusions",
-        "low": f"{do} not agree among themselves enough to rely on a single one",
-    }[agreement_level(shown)]
-    return Sentence(f"{subject} {verdict} ({number}).", kind)
+    figure = f"{gettext(MAIN_WORDS[name])} {drawn.value}"
+    if drawn.low:
+        figure = gettext("%(figure)s, %(low)s to %(high)s") % {
+            "figure": figure,
+            "low": drawn.low,
+            "high": drawn.high,
+        }
+    number = _number(kind)
+    level = "percent" if name == "percent" else agreement_level(shown)
+    text = {
+        "percent": ngettext(
+            "%(name)s agrees among themselves on %(share)s of pairs of labels.",
+            "%(name)s agree among themselves on %(share)s of pairs of labels.",
+            number,
+        ),
+        "few": ngettext(
+            "%(name)s does not share enough items to show how far to rely on a single one "
+            "(%(figure)s).",
+            "%(name)s do not share enough items to show how far to rely on a single one "
+            "(%(figure)s).",
+            number,
+        ),
+        "reliable": ngettext(
+            "%(name)s agrees among themselves well enough to rely on one of them (%(figure)s).",
+            "%(name)s agree among themselves well enough to rely on one of them (%(figure)s).",
+            number,
+        ),
+        "tentative": ngettext(
+            "%(name)s agrees among themselves enough for tentative conclusions (%(figure)s).",
+            "%(name)s agree among themselves enough for tentative conclusions (%(figure)s).",
+            number,
+        ),
+        "perhaps": ngettext(
+            "%(name)s agrees among themselves, perhaps enough for tentative conclusions "
+            "(%(figure)s).",
+            "%(name)s agree among themselves, perhaps enough for tentative conclusions "
+            "(%(figure)s).",
+            number,
+        ),
+        "low": ngettext(
+            "%(name)s does not agree among themselves enough to rely on a single one (%(figure)s).",
+            "%(name)s do not agree among themselves enough to rely on a single one (%(figure)s).",
+            number,
+        ),
+    }[level]
+    named = {"name": _subject(report, kind), "figure": figure, "share": percent(shown)}
+    return Sentence(text % named, kind)
 
 
 def agreement_level(figure: Mapping[str, Any]) -> str:
@@ -179,56 +270,86 @@ def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
         return None
     wrong = [(value, kind) for value, kind in scores if value < HARDLY_HARD]
     values = ", ".join(f"{name_of(report, kind)} {number_words(value)}" for value, kind in wrong)
-    return Sentence(f"“{label}” is the label with most errors: F1 {values}.")
+    text = gettext("“%(label)s” is the label with most errors: F1 %(values)s.")
+    return Sentence(text % {"label": label, "values": values})
 
 
 def _replacements(report: Report) -> list[Sentence]:
     """A sentence for machines of one verdict by equally many people; one for the unknown."""
     tests, by_author = report["alt_test"], report["alt_test_by_author"]
-    part = " in this part of the labels" if report["slice"] else ""
     known = {name: test for name, test in tests.items() if test["winning_rate"] is not None}
     unknown = [name for name in tests if name not in known]
     groups: dict[tuple[bool, int], dict[str, Any]] = {}
     for name, test in known.items():
         groups.setdefault((not test["passes"], test["tested"]), {})[name] = test
-    found = [_verdict(groups[key], by_author, part) for key in sorted(groups)][:MOST_VERDICTS]
+    found = [_verdict(groups[key], by_author) for key in sorted(groups)][:MOST_VERDICTS]
     if unknown and not known:
         humans = tests[unknown[0]]["humans"]
         lacking = [human["lacking"] for human in humans if human["lacking"]]
-        missing = "no item has labels of two people too."
         if lacking:
-            missing = "it needs 30 items that two people labelled; the nearest annotator lacks "
-            missing += f"{min(lacking):,}."
-        may = f"may stand in for people{part}"
-        words = f"Whether {_join_names(unknown)} {may} is not known yet: {missing}"
-        found.append(Sentence(words, tests[unknown[0]]["kind"]))
+            text = gettext(
+                "Whether %(names)s may stand in for people is not known yet: it needs 30 items "
+                "that two people labelled; the nearest annotator lacks %(number)s."
+            )
+        else:
+            text = gettext(
+                "Whether %(names)s may stand in for people is not known yet: no item has labels of "
+                "two people too."
+            )
+        named = {"names": _join_names(unknown), "number": count_words(min(lacking, default=0))}
+        found.append(Sentence(text % named, tests[unknown[0]]["kind"]))
     return found
 
 
-def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any], part: str) -> Sentence:
-    """A sentence on machines with the same verdict, compared with equally many people.
-
-    ``part``: words for a part of the labels, or empty.
-    """
+def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any]) -> Sentence:
+    """A sentence on machines with the same verdict, compared with equally many people."""
     first = next(iter(chosen.values()))
     beaten = [round(test["winning_rate"] * test["tested"]) for test in chosen.values()]
-    number = f"{beaten[0]:,}" if len(set(beaten)) == 1 else f"{min(beaten):,} to {max(beaten):,}"
-    may = "may" if first["passes"] else "may not"
-    text = f"{_join_names(list(chosen))} {may} stand in for people{part}: as good as {number} of "
-    text += f"{first['tested']:,} of them, where half would do."
+    number = count_words(min(beaten))
+    if len(set(beaten)) > 1:
+        ends = {"low": number, "high": count_words(max(beaten))}
+        number = gettext("%(low)s to %(high)s") % ends
+    if first["passes"]:
+        text = ngettext(
+            "%(names)s may stand in for people: as good as %(number)s of %(tested)s of them, where "
+            "half would do.",
+            "%(names)s may stand in for people: as good as %(number)s of %(tested)s of them, where "
+            "half would do.",
+            len(chosen),
+        )
+    else:
+        text = ngettext(
+            "%(names)s may not stand in for people: as good as %(number)s of %(tested)s of them, "
+            "where half would do.",
+            "%(names)s may not stand in for people: as good as %(number)s of %(tested)s of them, "
+            "where half would do.",
+            len(chosen),
+        )
+    tested = count_words(first["tested"])
+    text %= {"names": _join_names(list(chosen)), "number": number, "tested": tested}
     denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
     if first["passes"] and denied:
-        text += f" Measured by the author's own answer {_join_names(denied)} may not."
+        text += " " + ngettext(
+            "Measured by the author's own answer %(names)s may not.",
+            "Measured by the author's own answer %(names)s may not.",
+            len(denied),
+        ) % {"names": _join_names(denied)}
     if first["lacking_annotators"]:
-        text += " With fewer than three people to compare with, this is only an indication."
+        text += " " + gettext(
+            "With fewer than three people to compare with, this is only an indication."
+        )
     return Sentence(text, first["kind"])
 
 
 def _join_names(names: Sequence[str]) -> str:
-    shown = [f"“{name}”" for name in names[:MOST_NAMES]]
+    shown = [gettext("“%(name)s”") % {"name": name} for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
-        return f"{', '.join(shown)} and {len(names) - MOST_NAMES} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+        rest = {"names": ", ".join(shown), "rest": len(names) - MOST_NAMES}
+        return gettext("%(names)s and %(rest)s more") % rest
+    if len(shown) == 1:
+        return shown[0]
+    last = {"names": ", ".join(shown[:-1]), "last": shown[-1]}
+    return gettext("%(names)s and %(last)s") % last
 
 
 def _is_reliable(report: Report, truth: Truth, better: str, other: str) -> bool:
@@ -240,7 +361,3 @@ def _is_reliable(report: Report, truth: Truth, better: str, other: str) -> bool:
             low, high = pair["difference"].get("low"), pair["difference"].get("high")
             return bool(pair["reliable"]) and None not in (low, high) and low * high > 0
     return False
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -12,6 +12,7 @@ import structlog
 from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
 from django.db.models import Count, Max, Q, Sum
+from django.utils.translation import gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -82,8 +83,10 @@ EDITION = 8
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
 UNKNOWN = Q(shown__isnull=True, provenance__has_key=VIEW_UNKNOWN)
-GOLD_IMPORTED = "The gold was imported: it is not known whether a suggestion was in view"
-NOT_KNOWN = "Whether a suggestion was in view when the gold was made is not known"
+GOLD_IMPORTED = gettext_noop(
+    "The gold was imported: it is not known whether a suggestion was in view"
+)
+NOT_KNOWN = gettext_noop("Whether a suggestion was in view when the gold was made is not known")
 MOST_STORED = 50
 MOST_DIVIDED = 20
 

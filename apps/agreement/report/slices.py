@@ -14,10 +14,14 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 from django.http import QueryDict
 from django.utils.timezone import make_aware
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.agreement.evaluation import evaluated_runs
 from apps.common.forms import show_refusal
 from apps.debates.models import Run
+from apps.debates.naming import protocol_title
 from apps.labels.models import Annotator, Kind
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
@@ -161,8 +165,10 @@ def find_annotator_id(project: Project, text: str) -> int:
     if len(found) == 1:
         return found[0].pk
     if found:
-        words = f"Several are called “{name[:MOST_NAME]}”: {_join_titles(found)}. Give the number."
-        raise InvalidInput.at("annotator", words)
+        raise InvalidInput.at(
+            "annotator",
+            f"Several are called “{name[:MOST_NAME]}”: {_join_titles(found)}. Give the number.",
+        )
     some = list(named_annotators(project).order_by("pk")[: MOST_LISTED + 1])
     example = f" Give the number or a name, such as {_join_titles(some)}." if some else ""
     raise InvalidInput.at("annotator", f"Nobody is called “{name[:MOST_NAME]}”.{example}")
@@ -195,38 +201,43 @@ MOST_RUNS = 30
 MOST_NUMBER = 2_147_483_647
 
 
-def _day(label: str) -> forms.DateField:
+def _day(label: StrOrPromise) -> forms.DateField:
     """A day as browsers send it; REST and the command write days the same way."""
     return forms.DateField(
         required=False,
         label=label,
         input_formats=["%Y-%m-%d"],
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-        error_messages={"invalid": "Not a day such as 2026-11-01."},
+        error_messages={"invalid": _("Not a day such as 2026-11-01.")},
     )
 
 
 class SliceForm(forms.Form):
     """An empty form means all labels; ``slice`` is set by ``is_valid()``."""
 
-    kind = forms.CharField(required=False, widget=forms.Select)
+    kind = forms.CharField(required=False, widget=forms.Select, label=_("Kind"))
     annotator = forms.CharField(
         required=False,
         max_length=250,
+        label=_("Annotator"),
         widget=forms.TextInput(attrs={"list": "slice-annotators", "autocomplete": "off"}),
     )
     run = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_NUMBER, widget=forms.Select
+        required=False,
+        min_value=1,
+        max_value=MOST_NUMBER,
+        widget=forms.Select,
+        label=_("Run"),
     )
     replicate = forms.IntegerField(
         required=False, min_value=1, max_value=MOST_NUMBER, widget=forms.HiddenInput
     )
-    label = forms.CharField(required=False, widget=forms.Select, label="Label, or not")
-    since = _day("From")
-    until = _day("To")
+    label = forms.CharField(required=False, widget=forms.Select, label=_("Label, or not"))
+    since = _day(_("From"))
+    until = _day(_("To"))
     tag = forms.CharField(
         required=False,
-        label="Tag, or key=value",
+        label=_("Tag, or key=value"),
         widget=forms.TextInput({"maxlength": MOST_TAG, "autocomplete": "off"}),
     )
 
@@ -251,7 +262,7 @@ class SliceForm(forms.Form):
         cleaned = super().clean() or {}
         since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and since > until:
-            self.add_error("since", "Lies after “To”.")
+            self.add_error("since", gettext("Lies after “To”."))
         if self.errors:
             return cleaned
         self.slice = Slice(**{name: value for name, value in cleaned.items() if value})
@@ -265,11 +276,20 @@ class SliceForm(forms.Form):
         """Fill in the choices; a chosen value stays. Two queries, or three."""
         kinds = Annotator.objects.filter(project=self._project).values_list("kind", flat=True)
         present = set(kinds.order_by().distinct())
-        self._choose("kind", "all", [choice for choice in Kind.choices if choice[0] in present])
+        self._choose(
+            "kind", gettext("all"), [choice for choice in Kind.choices if choice[0] in present]
+        )
         runs = evaluated_runs(self._project)[:MOST_RUNS]
-        dated = [(str(run.pk), f"{run}, {run.created_at:%Y-%m-%d}") for run in runs]
-        self._choose("run", "the latest of each machine", dated)
-        self._choose("label", "all labels", [(name, name) for name in self.schema.parsed.names])
+        words = gettext("%(protocol)s, run %(number)s, %(day)s")
+        dated = [
+            (str(run.pk), words % {"protocol": title, "number": run.pk, "day": day})
+            for run in runs
+            for title, day in [(protocol_title(run.protocol), f"{run.created_at:%Y-%m-%d}")]
+        ]
+        self._choose("run", gettext("the latest of each machine"), dated)
+        self._choose(
+            "label", gettext("all labels"), [(name, name) for name in self.schema.parsed.names]
+        )
         if self.slice.annotator is not None:
             self._given["annotator"] = annotator_title(self._project, self.slice.annotator)
 

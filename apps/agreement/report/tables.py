@@ -4,84 +4,89 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.agreement.charts import step_of
+from django.utils.translation import gettext, gettext_noop
+
+from apps.agreement.charts import interval_words, step_of
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of, without_code
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
-from apps.common.figures import draw_figure, number_words, share_words
+from apps.common.figures import count_words, draw_figure, localise, number_words, share_words
+from apps.common.methods import method_words
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.schema import TASKS
 
 MAIN_WORDS = {
-    "alpha_nominal": "Krippendorff's α",
-    "alpha_ordinal": "Krippendorff's ordinal α",
-    "alpha_masi": "α by MASI",
-    "s_q": "S_q",
-    "alpha_token_f1": "α by shared words",
-    "percent": "percent agreement",
-    "token_f1": "shared words, F1",
+    "alpha_nominal": gettext_noop("Krippendorff's α"),
+    "alpha_ordinal": gettext_noop("Krippendorff's ordinal α"),
+    "alpha_masi": gettext_noop("α by MASI"),
+    "s_q": gettext_noop("S_q"),
+    "alpha_token_f1": gettext_noop("α by shared words"),
+    "percent": gettext_noop("percent agreement"),
+    "token_f1": gettext_noop("shared words, F1"),
 }
 COEFFICIENT_WORDS = {
-    "alpha_token_f1": "α by shared words",
+    "alpha_token_f1": gettext_noop("α by shared words"),
     **MAIN_WORDS,
-    "percent": "pairs that agree",
-    "percent_with_abstentions": "pairs that agree, “unsure” as an answer",
-    "alpha_with_abstentions": "α, “unsure” as an answer",
-    "alpha_jaccard": "α by Jaccard",
-    "alpha_interval": "interval α",
-    "alpha_ratio": "ratio α",
-    "gwet_ac1": "Gwet's AC1",
-    "gwet_ac2": "Gwet's AC2, quadratic",
-    "brennan_prediger": "Brennan–Prediger",
-    "fleiss_kappa": "Fleiss' κ",
-    "conger_kappa": "Conger's κ",
-    "icc_2_1": "ICC(2,1)",
-    "icc_2_k": "ICC(2,k)",
-    "token_f1": "shared words, F1",
+    "percent": gettext_noop("pairs that agree"),
+    "percent_with_abstentions": gettext_noop("pairs that agree, “unsure” as an answer"),
+    "alpha_with_abstentions": gettext_noop("α, “unsure” as an answer"),
+    "alpha_jaccard": gettext_noop("α by Jaccard"),
+    "alpha_interval": gettext_noop("interval α"),
+    "alpha_ratio": gettext_noop("ratio α"),
+    "gwet_ac1": gettext_noop("Gwet's AC1"),
+    "gwet_ac2": gettext_noop("Gwet's AC2, quadratic"),
+    "brennan_prediger": gettext_noop("Brennan–Prediger"),
+    "fleiss_kappa": gettext_noop("Fleiss' κ"),
+    "conger_kappa": gettext_noop("Conger's κ"),
+    "icc_2_1": gettext_noop("ICC(2,1)"),
+    "icc_2_k": gettext_noop("ICC(2,k)"),
+    "token_f1": gettext_noop("shared words, F1"),
 }
 #: How often a kind is right against a truth, by every way of combining an item's labels.
 WAYS = {
-    "accuracy": "single labels",
-    "majority_accuracy": "most frequent answer",
-    "dawid_skene_accuracy": "Dawid–Skene",
-    "mace_accuracy": "MACE",
-    "weighted_accuracy": "weighted vote",
-    "median_accuracy": "median",
-    "medoid_accuracy": "answer nearest to the others",
+    "accuracy": gettext_noop("single labels"),
+    "majority_accuracy": gettext_noop("most frequent answer"),
+    "dawid_skene_accuracy": gettext_noop("Dawid–Skene"),
+    "mace_accuracy": gettext_noop("MACE"),
+    "weighted_accuracy": gettext_noop("weighted vote"),
+    "median_accuracy": gettext_noop("median"),
+    "medoid_accuracy": gettext_noop("answer nearest to the others"),
 }
 #: Of free texts these come first, as in the chart: few texts are equal word for word.
 TEXT_WAYS = {
-    "token_f1": "shared words",
-    "medoid_token_f1": "shared words of the answer nearest to the others",
-    "accuracy": "equal text",
+    "token_f1": gettext_noop("shared words"),
+    "medoid_token_f1": gettext_noop("shared words of the answer nearest to the others"),
+    "accuracy": gettext_noop("equal text"),
 }
 #: Words of the other measures against a truth; any further one is named by its key.
 MEASURES = {
-    "cohen_kappa": "Cohen's κ of single labels",
-    "majority_kappa": "κ of most frequent answers",
-    "js_divergence": "divergence of the answer distributions (Jensen–Shannon, bits)",
-    "macro_precision": "macro precision",
-    "macro_recall": "macro recall",
-    "macro_f1": "macro F1",
-    "balanced_accuracy": "balanced accuracy",
-    "mcc": "Matthews' correlation",
-    "lift_over_guessing": "better than guessing by",
-    "mean_absolute_error": "mean distance, in points",
-    "root_mean_squared_error": "root mean squared distance, in points",
-    "spearman": "Spearman's ρ",
-    "quadratic_kappa": "quadratic κ",
-    "median_mean_absolute_error": "mean distance of the median, in points",
-    "median_root_mean_squared_error": "root mean squared distance of the median, in points",
-    "median_spearman": "Spearman's ρ of the median",
-    "median_quadratic_kappa": "quadratic κ of the median",
-    "token_f1": "shared words, F1",
-    "medoid_token_f1": "shared words of the answer nearest to the others, F1",
-    "exact_match": "exact match",
-    "hamming_loss": "wrong decisions per label (Hamming)",
-    "label_majority_accuracy": "right decisions per label, by majority",
-    "label_dawid_skene_accuracy": "right decisions per label, by Dawid–Skene",
-    "micro_precision": "micro precision",
-    "micro_recall": "micro recall",
-    "micro_f1": "micro F1",
+    "cohen_kappa": gettext_noop("Cohen's κ of single labels"),
+    "majority_kappa": gettext_noop("κ of most frequent answers"),
+    "js_divergence": gettext_noop("divergence of the answer distributions (Jensen–Shannon, bits)"),
+    "macro_precision": gettext_noop("macro precision"),
+    "macro_recall": gettext_noop("macro recall"),
+    "macro_f1": gettext_noop("macro F1"),
+    "balanced_accuracy": gettext_noop("balanced accuracy"),
+    "mcc": gettext_noop("Matthews' correlation"),
+    "lift_over_guessing": gettext_noop("better than guessing by"),
+    "mean_absolute_error": gettext_noop("mean distance, in points"),
+    "root_mean_squared_error": gettext_noop("root mean squared distance, in points"),
+    "spearman": gettext_noop("Spearman's ρ"),
+    "quadratic_kappa": gettext_noop("quadratic κ"),
+    "median_mean_absolute_error": gettext_noop("mean distance of the median, in points"),
+    "median_root_mean_squared_error": gettext_noop(
+        "root mean squared distance of the median, in points"
+    ),
+    "median_spearman": gettext_noop("Spearman's ρ of the median"),
+    "median_quadratic_kappa": gettext_noop("quadratic κ of the median"),
+    "token_f1": gettext_noop("shared words, F1"),
+    "medoid_token_f1": gettext_noop("shared words of the answer nearest to the others, F1"),
+    "exact_match": gettext_noop("exact match"),
+    "hamming_loss": gettext_noop("wrong decisions per label (Hamming)"),
+    "label_majority_accuracy": gettext_noop("right decisions per label, by majority"),
+    "label_dawid_skene_accuracy": gettext_noop("right decisions per label, by Dawid–Skene"),
+    "micro_precision": gettext_noop("micro precision"),
+    "micro_recall": gettext_noop("micro recall"),
+    "micro_f1": gettext_noop("micro F1"),
 }
 _SHARES = (
     "percent",
@@ -146,20 +151,31 @@ def compared_kinds(report: Report) -> list[ComparedKinds]:
         alone = any(pair["only_a"] + pair["only_b"] for pair in pairs)
         if not pairs or (TASKS[report["task"]].written and not alone):
             continue
-        answered = f"the {test['items']:,} items that all {len(test['kinds'])} answered"
         if test["cochran_q"] is None:
-            overall = f"On {answered} they do not differ."
+            overall = gettext(
+                "On the %(items)s items that all %(kinds)s answered they do not differ."
+            )
         else:
-            q, p = number_words(test["cochran_q"]), p_words(test["p"])
-            overall = f"Over {answered}: Q {q}, p {p}."
+            overall = gettext(
+                "Over the %(items)s items that all %(kinds)s answered: Q %(q)s, p %(p)s."
+            )
+        overall %= {
+            "items": count_words(test["items"]),
+            "kinds": len(test["kinds"]),
+            "q": number_words(test["cochran_q"] or 0.0),
+            "p": p_words(test["p"]),
+        }
         doubts = (without_code(pair.get("doubt") or "") for pair in pairs)
         found.append(
             ComparedKinds(
                 truth=truth,
                 overall=overall,
                 pairs=[_compared(report, truth, pair) for pair in pairs],
-                methods=list(dict.fromkeys([test["method"], *(pair["method"] for pair in pairs)])),
-                doubts=list(dict.fromkeys(doubt for doubt in doubts if doubt)),
+                methods=[
+                    method_words(method)
+                    for method in dict.fromkeys(tested["method"] for tested in (test, *pairs))
+                ],
+                doubts=[method_words(doubt) for doubt in dict.fromkeys(doubts) if doubt],
             )
         )
     return found
@@ -170,9 +186,9 @@ def p_words(p: float | None) -> str:
     if p is None:
         return "–"
     if p < LEAST_P:
-        return f"< {LEAST_P:g}"
+        return localise(f"< {LEAST_P:g}")
     # Three digits, so that a p below 0.05 is never shown as 0.05.
-    return number_words(p) if p >= 0.1 else f"{p:.3f}"
+    return number_words(p) if p >= 0.1 else localise(f"{p:.3f}")
 
 
 def points(figure: Mapping[str, Any], *, turned: bool = False) -> str:
@@ -185,7 +201,10 @@ def points(figure: Mapping[str, Any], *, turned: bool = False) -> str:
         ends = [value, high, low]
     known = [round(end * 100) + 0 for end in ends if end is not None]
     words = [f"{end:+d}".replace("-", "−") if end else "0" for end in known]
-    return f"{words[0]} ({words[1]} to {words[2]})" if len(words) > 2 else words[0]
+    if len(words) < 3:
+        return words[0]
+    interval = gettext("%(low)s to %(high)s") % {"low": words[1], "high": words[2]}
+    return f"{words[0]} ({interval})"
 
 
 def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> ComparedPair:
@@ -194,10 +213,13 @@ def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> Compared
     better, worse = pair[first], pair[second]
     names = [short_name(report, kind) for kind in (better, worse)]
     settled = bool(pair["reliable"])
+    words = gettext("%(names)s and %(last)s")
+    if settled:
+        words = gettext("%(names)s more often than %(last)s")
     return ComparedPair(
         better=better,
         worse=worse,
-        words=" more often than ".join(names) if settled else " and ".join(names),
+        words=words % {"names": names[0], "last": names[1]},
         settled=settled,
         difference=points(pair["difference"], turned=turned),
         items=pair["items"],
@@ -210,8 +232,8 @@ def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> Compared
     )
 
 
-NOT_HERE = undefined("Does not apply here.")
-NOBODY_ABSTAINED = undefined("Nobody abstained.")
+NOT_HERE = undefined(gettext_noop("Does not apply here."))
+NOBODY_ABSTAINED = undefined(gettext_noop("Nobody abstained."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +247,17 @@ class Column:
     own: int = 0
     ties: int = 0
 
+    @property
+    def name(self) -> str:
+        """The kind's name; the text matcher is not called an LLM."""
+        return gettext(TEXT_MATCHER if self.offline else KIND_WORDS[self.kind])
+
 
 @dataclass(frozen=True, slots=True)
 class MeasureRow:
     """One figure of every kind; a null one has its reason in words."""
 
+    name: str
     words: str
     percent: bool
     cells: Sequence[tuple[Column, Figure]]
@@ -289,12 +317,10 @@ def measures_against(report: Report, truth: Truth) -> Measures:
 
 def tie_words(columns: Sequence[Column]) -> str:
     """A sentence on items without a single most frequent answer; empty without any."""
-    tied = [
-        f"{TEXT_MATCHER if column.offline else KIND_WORDS[column.kind]} {column.ties:,}"
-        for column in columns
-        if column.ties
-    ]
-    return f"Items with a tie are left out: {', '.join(tied)}." if tied else ""
+    tied = [f"{column.name} {count_words(column.ties)}" for column in columns if column.ties]
+    if not tied:
+        return ""
+    return gettext("Items with a tie are left out: %(kinds)s.") % {"kinds": ", ".join(tied)}
 
 
 def _row(
@@ -309,10 +335,13 @@ def _row(
     for column in columns:
         shown = figures[column.kind].get(name, missing)
         if shown["value"] is None:
-            shown = undefined(report["reasons"].get(shown["reason"], shown["reason"]))
+            reason = report["reasons"].get(shown["reason"], shown["reason"])
+            shown = undefined(gettext(reason))
         cells.append((column, shown))
+    words = words or WAYS.get(name) or MEASURES.get(name)
     return MeasureRow(
-        words or WAYS.get(name) or MEASURES.get(name) or name.replace("_", " "),
+        name,
+        gettext(words) if words else name.replace("_", " "),
         percent=name in _SHARES or name.endswith("accuracy"),
         cells=cells,
     )
@@ -369,6 +398,7 @@ class TrustCell:
     """
 
     kind: str
+    name: str
     value: str
     step: int
     best: bool
@@ -423,14 +453,17 @@ def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[T
             cells.append(
                 TrustCell(
                     kind=kind,
+                    name=short_name(report, kind),
                     value=drawn.value or "–",
                     step=0 if drawn.reason else step_of(score["f1"]["value"]),
                     best=best is not None and fair.get(kind) == best,
                     right=int(counts["predicted_yes_gold_yes"]),
                     wrong=int(counts["predicted_yes_gold_no"]),
                     missed=int(counts["predicted_no_gold_yes"]),
-                    interval=f"{drawn.low} to {drawn.high}" if drawn.low else "",
-                    reason=report["reasons"].get(drawn.reason, drawn.reason),
+                    interval=interval_words(drawn) if drawn.low else "",
+                    reason=gettext(report["reasons"].get(drawn.reason, drawn.reason))
+                    if drawn.reason
+                    else "",
                 )
             )
         rows.append(TrustRow(label, truly.get(label), cells))

@@ -5,22 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop, pgettext
+
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
+from apps.common.methods import method_words
 from labelhub.core.schema import TASKS
 
 Report = Mapping[str, Any]
 KIND_NAMES = {
-    "llm": "the LLM",
-    "crowd": "the crowd",
-    "expert": "the experts",
-    "author": "the author",
-    "model": "the model",
+    "llm": gettext_noop("the LLM"),
+    "crowd": gettext_noop("the crowd"),
+    "expert": gettext_noop("the experts"),
+    "author": gettext_noop("the author"),
+    "model": gettext_noop("the model"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """``key``: its key in the report; ``words``: as after "right about".
+    """``key``: its key in the report; ``words``: as after "right about"; ``name``: as after
+    "against" and "by".
 
     ``measure``: the figure of how often, or for free texts how far, a kind is right.
     """
@@ -58,25 +62,33 @@ def truths_of(report: Report) -> list[Truth]:
     """The truths by which something can be measured, the author first."""
     measure = TASKS[report["task"]].truth_measure
     named = [
-        ("against_author", "the author", "what the author said"),
-        ("against_gold", "gold", "what was decided"),
+        ("author", gettext("what the author said")),
+        ("gold", gettext("what was decided")),
     ]
-    found = [Truth(key, name, words, report[key], measure) for key, name, words in named]
+    found = [
+        Truth(f"against_{by}", truth_name(by), words, report[f"against_{by}"], measure)
+        for by, words in named
+    ]
     return [truth for truth in found if truth.kinds]
+
+
+def truth_name(by: str) -> str:
+    """The name of a truth, as after "against" and "by"."""
+    return pgettext("truth", "the author") if by == "author" else pgettext("truth", "gold")
 
 
 def short_name(report: Report, kind: str) -> str:
     """The name of a kind in a chart."""
     if kind in ("llm", "model") and report["offline"].get(kind):
-        return TEXT_MATCHER
-    return KIND_WORDS.get(kind, kind)
+        return gettext(TEXT_MATCHER)
+    return gettext(KIND_WORDS.get(kind, kind))
 
 
 def name_of(report: Report, kind: str) -> str:
     """The name of a kind in a sentence; the text matcher is never called an LLM."""
     if kind in ("llm", "model") and report["offline"].get(kind):
-        return f"the {TEXT_MATCHER[:1].lower()}{TEXT_MATCHER[1:]}"
-    return KIND_NAMES.get(kind, kind)
+        return gettext("the text matcher (demo)")
+    return gettext(KIND_NAMES.get(kind, kind))
 
 
 def interval_methods(report: Report) -> list[str]:
@@ -86,7 +98,7 @@ def interval_methods(report: Report) -> list[str]:
         for figure in _figures(report)
         if figure.get("low") is not None and figure.get("method")
     )
-    return [method for method, _ in found.most_common()]
+    return [method_words(method) for method, _ in found.most_common()]
 
 
 def doubts(report: Report) -> list[str]:
@@ -97,7 +109,7 @@ def doubts(report: Report) -> list[str]:
         if figure.get("doubt")
         for part in str(figure["doubt"]).split("; ")
     )
-    return [words for words, _ in found.most_common()]
+    return [method_words(words) for words, _ in found.most_common()]
 
 
 def without_code(doubt: str) -> str:
@@ -119,12 +131,12 @@ def _figures(part: Any) -> Iterator[Mapping[str, Any]]:
             yield from _figures(value)
 
 
-_KINDS = {
-    "llm": "LLMs",
-    "crowd": "the crowd",
-    "expert": "experts",
-    "author": "authors",
-    "model": "models",
+_LABELS_OF = {
+    "llm": gettext_noop("labels by LLMs"),
+    "crowd": gettext_noop("labels by the crowd"),
+    "expert": gettext_noop("labels by experts"),
+    "author": gettext_noop("labels by authors"),
+    "model": gettext_noop("labels by models"),
 }
 
 
@@ -136,19 +148,33 @@ def part_words(report: Report, who: str = "") -> str:
     asked = report["slice"]
     parts = []
     if tag := asked.get("tag"):
-        parts.append(f"items tagged “{tag}”" if "=" not in tag else f"items with “{tag}”")
+        words = gettext("items with “%(tag)s”") if "=" in tag else gettext("items tagged “%(tag)s”")
+        parts.append(words % {"tag": tag})
     if kind := asked.get("kind"):
-        parts.append(f"labels by {_KINDS.get(kind, kind)}")
+        parts.append(gettext(_LABELS_OF[kind]))
     if annotator := asked.get("annotator"):
-        parts.append(f"labels by {who or f'annotator {annotator}'}")
+        name = who or gettext("annotator %(number)s") % {"number": annotator}
+        parts.append(gettext("labels by %(name)s") % {"name": name})
     if run := asked.get("run"):
-        replicate = f", replicate {asked['replicate']}" if "replicate" in asked else ""
-        parts.append(f"machines' labels of run {run}{replicate}")
+        words = gettext("machines' labels of run %(run)s")
+        if "replicate" in asked:
+            words = gettext("machines' labels of run %(run)s, replicate %(replicate)s")
+        parts.append(words % {"run": run, "replicate": asked.get("replicate")})
     if label := asked.get("label"):
-        parts.append(f"whether it is “{label}” or not")
-    since, until = asked.get("since"), asked.get("until")
+        parts.append(gettext("whether it is “%(label)s” or not") % {"label": label})
+    parts += _days(asked.get("since"), asked.get("until"))
+    return gettext("Only %(parts)s") % {"parts": "; ".join(parts)} if parts else ""
+
+
+def _days(since: str | None, until: str | None) -> list[str]:
     if since and until:
-        parts.append(f"labels of {since}" if since == until else f"labels from {since} to {until}")
-    elif since or until:
-        parts.append(f"labels from {since} on" if since else f"labels up to {until}")
-    return f"Only {'; '.join(parts)}" if parts else ""
+        if since == until:
+            return [gettext("labels of %(day)s") % {"day": since}]
+        words = gettext("labels from %(first)s to %(last)s")
+    elif since:
+        words = gettext("labels from %(first)s on")
+    elif until:
+        words = gettext("labels up to %(last)s")
+    else:
+        return []
+    return [words % {"first": since, "last": until}]

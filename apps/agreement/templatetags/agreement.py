@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django import template
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop
 
 from apps.agreement.automation.page import ending_words, lost_promise
 from apps.agreement.experiments.answers import models_of, title_of
@@ -21,37 +22,40 @@ register = template.Library()
 NANO = 1_000_000_000
 
 METRICS = {
-    "precision": "Precision",
-    "recall": "Recall",
+    "precision": gettext_noop("Precision"),
+    "recall": gettext_noop("Recall"),
     "f1": "F1",
-    "accuracy": "Accuracy",
-    "exact_match": "Exact match",
-    "micro_precision": "Micro precision",
-    "micro_recall": "Micro recall",
-    "micro_f1": "Micro F1",
-    "macro_f1": "Macro F1",
-    "mean_absolute_error": "Mean distance",
+    "accuracy": gettext_noop("Accuracy"),
+    "exact_match": gettext_noop("Exact match"),
+    "micro_precision": gettext_noop("Micro precision"),
+    "micro_recall": gettext_noop("Micro recall"),
+    "micro_f1": gettext_noop("Micro F1"),
+    "macro_f1": gettext_noop("Macro F1"),
+    "mean_absolute_error": gettext_noop("Mean distance"),
 }
-WHY_NO_COST = {"not_recorded": "not recorded", "price_unknown": "the price is unknown"}
+WHY_NO_COST = {
+    "not_recorded": gettext_noop("not recorded"),
+    "price_unknown": gettext_noop("the price is unknown"),
+}
 BASES = {
-    "review": "decided by one reviewer",
-    "agreement": "where reviewers agree",
-    "adjudication": "decided by an expert",
-    "author": "answered by the author",
-    "imported": "imported",
+    "review": gettext_noop("decided by one reviewer"),
+    "agreement": gettext_noop("where reviewers agree"),
+    "adjudication": gettext_noop("decided by an expert"),
+    "author": gettext_noop("answered by the author"),
+    "imported": gettext_noop("imported"),
 }
 
 
 @register.filter
 def metric_words(name: str) -> str:
     """The words for a metric's key."""
-    return METRICS.get(name, name.replace("_", " "))
+    return gettext(METRICS.get(name, name.replace("_", " ")))
 
 
 @register.filter
 def basis_words(basis: str) -> str:
     """The basis of gold, as words after a number."""
-    return BASES.get(basis, basis)
+    return gettext(BASES.get(basis, basis))
 
 
 @register.filter
@@ -94,8 +98,8 @@ def items_behind(context: template.Context, **asked: str) -> str:
 def behind_count(context: template.Context, items: int, **asked: str) -> str:
     """How many items, leading to them; a plain number in a file, which leads nowhere."""
     if not items or context.get("alone"):
-        return f"{items:,}"
-    return format_html('<a href="{}">{}</a>', _address(context, asked), f"{items:,}")
+        return figures.count_words(items)
+    return format_html('<a href="{}">{}</a>', _address(context, asked), figures.count_words(items))
 
 
 register.simple_tag(tie_words, name="ties")
@@ -114,10 +118,12 @@ def _address(context: template.Context, asked: Mapping[str, str]) -> str:
 
 def _mean_words(shown: Figure, say: Callable[[float], str]) -> str:
     if shown["value"] is None:
-        return WHY_NO_COST.get(shown["reason"], shown["reason"])
+        return gettext(WHY_NO_COST.get(shown["reason"], shown["reason"]))
     low, high = shown.get("low"), shown.get("high")
-    doubt = "" if low is None or high is None else f" ({say(low)} to {say(high)})"
-    return f"{say(shown['value'])}{doubt}"
+    if low is None or high is None:
+        return say(shown["value"])
+    interval = gettext("%(low)s to %(high)s") % {"low": say(low), "high": say(high)}
+    return f"{say(shown['value'])} ({interval})"
 
 
 @register.filter
@@ -126,7 +132,8 @@ def percent(value: float | None) -> str:
     if value is None:
         return "—"
     shown = 100 * value
-    return f"{shown:.2g}\xa0%" if abs(shown) < 1 else f"{round(shown, 1):g}\xa0%"
+    words = f"{shown:.2g}" if abs(shown) < 1 else f"{round(shown, 1):g}"
+    return f"{figures.localise(words)}\xa0%"
 
 
 @register.inclusion_tag("agreement/automation_notice.html")

@@ -6,6 +6,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -33,13 +35,18 @@ from apps.agreement.automation.promise import certainty_of
 from apps.agreement.automation.sample import draw_sample
 from apps.agreement.automation.tasks import settle_if_small
 from apps.agreement.models import Guarantee
+from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
 from labelhub.core.errors import Conflict, LabelhubError
 
-GONE = "There is nothing to switch: the promise has ended meanwhile."
+Ending = Guarantee.Ending
+GONE = _("There is nothing to switch: the promise has ended meanwhile.")
+
+#: Of the callout about a promise that has ended.
+TONES = {Ending.BROKEN: "bad", Ending.SWITCHED_OFF: "info", Ending.ABANDONED: "info"}
 
 
 @login_required
@@ -80,26 +87,33 @@ def _do_step(project: Project, actor: User, step: str | None, form: PromiseForm)
             project, actor=actor, target=target, confidence=confidence, coverage=coverage
         )
         settle_if_small(made)
-        return f"The sample is drawn: {len(made.sample):,} items."
+        words = ngettext(
+            "The sample is drawn: %(number)s item.",
+            "The sample is drawn: %(number)s items.",
+            len(made.sample),
+        )
+        return words % {"number": count_words(len(made.sample))}
     live = live_guarantee(project)
     if live is None or step not in ("on", "off"):
-        raise Conflict(GONE)
+        raise Conflict(str(GONE))
     if step == "on":
         settle_if_small(switch_on(live, actor=actor))
-        return "Switched on: certain items are accepted, the others go to people."
+        return gettext("Switched on: certain items are accepted, the others go to people.")
     drawn = live.state == State.DRAWN
     if not switch_off(live, actor=actor):
-        raise Conflict(GONE)
+        raise Conflict(str(GONE))
     settle_if_small(live)
     if drawn:
-        return "The sample is discarded."
-    if live.ending != Guarantee.Ending.SWITCHED_OFF:
+        return gettext("The sample is discarded.")
+    if live.ending != Ending.SWITCHED_OFF:
         return ending_words(live)
-    return "Switched off: rule and plan are as before."
+    return gettext("Switched off: rule and plan are as before.")
 
 
 def _context(found: AutomationState, project: Project) -> dict[str, Any]:
-    live = found.guarantee
+    live, last = found.guarantee, found.last
+    failed = bool(last and failure_of(last))
+    tone = "warn" if last is None or failed else TONES.get(Ending(last.ending), "warn")
     # With a live promise the costs of another one are neither shown nor counted.
     plan = {}
     if live is None:
@@ -110,9 +124,10 @@ def _context(found: AutomationState, project: Project) -> dict[str, Any]:
         "notice": audits_until_noticed(live) if live else None,
         "on": live is not None and live.state == State.ON,
         "certainty": certainty_of(live.bound) if live and live.bound is not None else None,
-        "last": found.last,
-        "last_words": ending_words(found.last) if found.last else "",
-        "last_failed": bool(found.last and failure_of(found.last)),
+        "last": last,
+        "last_words": ending_words(last) if last else "",
+        "last_failed": failed,
+        "last_tone": tone,
         "before": [
             (guarantee, short_ending_words(guarantee)) for guarantee in ended_promises(project)
         ],

@@ -8,6 +8,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
@@ -25,7 +27,7 @@ from apps.agreement.evaluation import (
     labels_by_item,
     source_choices,
 )
-from apps.agreement.evaluation_charts import draw_evaluation
+from apps.agreement.evaluation_charts import draw_evaluation, label_words, side_words
 from apps.common.lists import requested_page
 from apps.projects.models import Item
 from apps.projects.pages import project_page
@@ -35,11 +37,10 @@ from labelhub.core.errors import InvalidInput
 PAGE_SIZE = 15
 SOURCE_PARAMETERS = {"run": "run_id", "annotator": "annotator_id", "replicate": "replicate"}
 OUTCOME_WORDS = {
-    "right": "Predicted as gold says",
-    "wrong": "Items with a mistake",
-    "unanswered": "Without a usable answer",
+    "right": _("Predicted as gold says"),
+    "wrong": _("Items with a mistake"),
+    "unanswered": _("Without a usable answer"),
 }
-OWN_GOLD = "{0:,} of {1:,} gold values are this person's own decision and agree by construction."
 #: The figure of the verdict: of sets the exact match, else the accuracy.
 HEADLINES = ("exact_match", "accuracy")
 #: A matrix of more labels than this is shown on demand.
@@ -71,9 +72,8 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
         ],
         "large": len(report.evaluation.labels) > MOST_LABELS,
         "biased": is_gold_uncertain_first(project),
-        "own_gold_words": OWN_GOLD.format(report.compared.own_gold, report.compared.gold_total),
         "drawn": draw_evaluation(report, items_url),
-        "sides": ("gold yes", "gold no"),
+        "sides": (gettext("gold yes"), gettext("gold no")),
         "items_url": items_url,
         "source_query": _query(report.compared),
     }
@@ -123,15 +123,15 @@ def _query(compared: Comparison) -> str:
 def _selected(asked: Mapping[str, str], compared: Comparison) -> tuple[str, list[int]]:
     """Words for the items asked for, and their ids."""
     if outcome := asked.get("outcome"):
-        return OUTCOME_WORDS.get(outcome, ""), items_by_outcome(compared, outcome)
+        return str(OUTCOME_WORDS.get(outcome, "")), items_by_outcome(compared, outcome)
     if cell := asked.get("cell"):
         label = asked.get("label", "")
         predicted, _, gold = cell.partition("-")
         ids = items_in_cell(compared, label=label, cell=cell)
-        return f"{label}: predicted {predicted}, gold {gold}", ids
+        return f"{label}: {side_words(predicted, gold)}", ids
     predicted, gold = asked.get("predicted", ""), asked.get("gold", "")
-    title = f"Predicted {predicted[:100]}, gold {gold[:100]}"
-    return title, items_in_matrix(compared, predicted=predicted, gold=gold)
+    title = label_words(predicted[:100], gold[:100])
+    return title[:1].upper() + title[1:], items_in_matrix(compared, predicted=predicted, gold=gold)
 
 
 def _source_asked(request: SignedInRequest) -> dict[str, Any]:

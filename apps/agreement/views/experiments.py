@@ -6,6 +6,8 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -30,13 +32,13 @@ from labelhub.core.errors import LabelhubError, NotFound
 
 EXPERIMENTS_A_PAGE = 25
 EXPERIMENT_COLUMNS = (
-    Column("Experiment"),
-    Column("Set-ups", numeric=True),
-    Column("Progress"),
-    Column("Cost", numeric=True),
-    Column("Started"),
+    Column(_("Experiment")),
+    Column(_("Set-ups"), numeric=True),
+    Column(_("Progress")),
+    Column(_("Cost"), numeric=True),
+    Column(_("Started")),
 )
-DEBATES_A_PAGE = 50
+DEBATES_A_PAGE = 25
 
 
 @login_required
@@ -48,7 +50,7 @@ def experiment_list(request: SignedInRequest, slug: str) -> HttpResponse:
         request,
         selectors.experiments_of(project),
         EXPERIMENT_COLUMNS,
-        caption="Experiments of this project, newest first",
+        caption=gettext("Experiments of this project, newest first"),
         size=EXPERIMENTS_A_PAGE,
         rows=selectors.experiment_rows,
     )
@@ -117,7 +119,7 @@ def experiment_detail(request: SignedInRequest, slug: str, experiment_id: int) -
     context = _frame(request, project) | _progress(experiment_id, arms) | {"experiment": experiment}
     if arms and not context["going"]:
         report = report_of(experiment, arms)
-        context |= comparison_page(report, sort=request.GET.get("sort", ""))
+        context |= comparison_page(report, arms, sort=request.GET.get("sort", ""))
     return render(request, "agreement/experiment_detail.html", context)
 
 
@@ -189,7 +191,9 @@ def experiment_use(
                 show_refusal(form, error)
             else:
                 tasks.launch_run(run.pk)
-                messages.success(request, f"Run {run.pk} has started.")
+                messages.success(
+                    request, gettext("Run %(number)s has started.") % {"number": run.pk}
+                )
                 return redirect("run_detail", slug, run.pk)
     # A GET follows the fields as they are filled in: a fault in one is no fault of the request.
     status = 422 if request.method == "POST" else 200

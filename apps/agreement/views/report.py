@@ -6,6 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.utils.translation import get_language, gettext, override
 from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
@@ -104,11 +105,13 @@ def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: st
     if picture not in (*CHARTS, OVER_TIME) or form not in CONTENT_TYPES:
         raise NotFound(f"There is no picture '{picture[:40]}.{form[:10]}'.")
     asked, schema = read_slice(project, request.GET)
-    if picture == OVER_TIME:
-        figure = agreement_over_time(project, asked, schema)
-    else:
-        report = agreement_report(project, asked, user=request.user, schema=schema)
-        figure = CHARTS[picture](report)
+    # Data are English, whoever reads them; a picture speaks the language of its page.
+    with override("en" if form == "csv" else get_language()):
+        if picture == OVER_TIME:
+            figure = agreement_over_time(project, asked, schema)
+        else:
+            report = agreement_report(project, asked, user=request.user, schema=schema)
+            figure = CHARTS[picture](report)
     if figure is None:
         raise NotFound("There is nothing to draw: the numbers for it are missing.")
     answer = HttpResponse(chart_file(figure, form), content_type=CONTENT_TYPES[form])
@@ -156,7 +159,7 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         places = _without_unanswered(project, request.user.pk, sheet, places)
     except InvalidInput as error:
         context = project_page(request, project, "agreement") | {
-            "title": "These items cannot be shown",
+            "title": gettext("These items cannot be shown"),
             "fault": error.message,
         }
         return render(request, "agreement/agreement_items.html", context, status=error.http_status)

@@ -17,7 +17,14 @@ from apps.accounts.roles import Right
 from apps.authors.forms import ConsoleForm
 from apps.authors.models import Feature, Site
 from apps.authors.pages import site_page
-from apps.authors.pictures import charts, dropped_rates, figure_of, funnel_steps, side_rates
+from apps.authors.pictures import (
+    alert_words,
+    charts,
+    dropped_rates,
+    figure_of,
+    funnel_steps,
+    side_rates,
+)
 from apps.authors.selectors.funnel import (
     WINDOWS,
     answers_since,
@@ -30,11 +37,11 @@ from apps.authors.selectors.messages import ASKED, SHOWN, WAITING, feed
 from apps.authors.selectors.sites import get_site, use_of_today
 from apps.authors.services.console import dry_run
 from apps.authors.stages import STAGES, reason_words, stage_name, stage_rows
-from labelhub.core.interview.funnel import alerts, rates
+from labelhub.core.interview.funnel import rates
 
 USUAL_DAYS = 7
 #: Features that the page lists.
-MOST_ROWS = 40
+MOST_ROWS = 12
 _WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 
 
@@ -78,7 +85,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
             "dropped": dropped_rates(traffic.now),
             "charts": charts(traffic.bars, weeks=WINDOWS[days] > 1),
             "week_bars": WINDOWS[days] > 1,
-            "alerts": alerts(traffic.now, traffic.before),
+            "alerts": alert_words(traffic.now, traffic.before),
             "position": position_check_of(site, features, start),
         }
         | _most_asked(feature_rows(site, features, days))
@@ -106,11 +113,11 @@ def feature_rows(site: Site, features: list[Feature], days: int) -> list[Feature
 
 
 def _most_asked(rows: list[FeatureRow]) -> dict[str, Any]:
-    """All features in the site's order; if there are too many, those asked about most."""
+    """The features that authors were asked about, the most asked first, and how many others the
+    site has."""
     listed = [row for row in rows if row.asked or row.feature.active]
-    if len(listed) > MOST_ROWS:
-        rows = sorted(listed, key=lambda row: -row.asked)[:MOST_ROWS]
-    return {"features": rows, "features_left": max(0, len(listed) - MOST_ROWS)}
+    asked = sorted((row for row in rows if row.asked), key=lambda row: -row.asked)[:MOST_ROWS]
+    return {"features": asked, "features_left": len(listed) - len(asked)}
 
 
 @login_required

@@ -10,9 +10,10 @@ import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from apps.common.charts.text import clean
+from apps.common.figures import count_words, localise
 
 #: Annotator kinds in their fixed order, and their names.
 KIND_WORDS = {
@@ -42,13 +43,13 @@ def kind_order(kind: str) -> int:
 
 def share_tick(value: float) -> str:
     """A share on an axis: ``60 %``."""
-    return f"{value * 100:.3g} %"
+    return localise(f"{value * 100:.3g} %")
 
 
 def number_tick(value: float) -> str:
     """A number on an axis: ``0.4``, ``−0.2``, ``1,200``."""
     words = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return words.replace("-", "−")
+    return localise(words).replace("-", "−")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +221,15 @@ class Chart:
     def _words(self, name: str, value: Value) -> str:
         if value is None:
             return DASH
+        if name in ("kind", "other kind"):
+            return gettext(KIND_WORDS.get(str(value), str(value)))
         if isinstance(value, float):
-            return share_tick(value) if name in self.shares else f"{value:.4g}".replace("-", "−")
-        return f"{value:,}" if isinstance(value, int) else clean(value)
+            return (
+                share_tick(value)
+                if name in self.shares
+                else localise(f"{value:.4g}").replace("-", "−")
+            )
+        return count_words(value) if isinstance(value, int) else clean(value)
 
 
 def axis_floor(values: Sequence[float], step: float = 0.1) -> float:

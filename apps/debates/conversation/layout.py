@@ -5,6 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
+from apps.common.figures import count_words
 from apps.debates.conversation.speech import (
     RANKS,
     Cell,
@@ -19,12 +22,9 @@ from apps.debates.conversation.speech import (
 )
 from apps.debates.conversation.summary import doubt_words, verdict_of
 from apps.debates.models import Debate, Turn
-from labelhub.core.debate import PROTOCOLS
+from apps.debates.naming import protocol_title
 from labelhub.core.debate.cascade import FIRST, THEN
 from labelhub.core.schema import Schema, value_key, value_words
-
-_NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-SILENT = "no answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,51 +38,57 @@ class VoteBar:
 
 def vote_bars(values: Sequence[Any]) -> tuple[VoteBar, ...]:
     """Votes by answer, the most frequent first; for sets of labels, votes by label."""
-    counts: Counter[str] = Counter()
+    counts: Counter[str | None] = Counter()
     for value in values:
         if isinstance(value, list) and value:
             counts.update(str(name) for name in value)
         else:
-            counts[SILENT if value is None else value_words(value)] += 1
-    ordered = sorted(counts.items(), key=lambda counted: (counted[0] == SILENT, -counted[1]))
-    return tuple(VoteBar(words, votes, len(values)) for words, votes in ordered)
+            counts[None if value is None else value_words(value)] += 1
+    ordered = sorted(counts.items(), key=lambda counted: (counted[0] is None, -counted[1]))
+    return tuple(
+        VoteBar(gettext("no answer") if words is None else words, votes, len(values))
+        for words, votes in ordered
+    )
 
 
 def agreement(values: Sequence[Any], rounds: int | None) -> str:
-    """“Two of three agreed after round 1: good.”; ``rounds`` is None without a discussion."""
+    """“2 of 3 agreed after round 1: good.”; ``rounds`` is None without a discussion."""
     counts = Counter(value_key(value) for value in values if value is not None)
     if not counts:
-        return "None of the answers could be read."
+        return gettext("None of the answers could be read.")
     (key, most), *others = counts.most_common()
-    when = "" if rounds is None else " before any discussion"
-    if rounds:
-        when = f" after round {rounds}"
     if others and others[0][1] == most:
-        return f"{_upper(number(len(values)))} answers did not agree{when}: the votes are tied."
-    answer = next(value for value in values if value is not None and value_key(value) == key)
+        if rounds is None:
+            return gettext("The votes are tied.")
+        if not rounds:
+            return gettext("The votes are tied before any discussion.")
+        return gettext("The votes are tied after round %(number)s.") % {"number": rounds}
     if len(values) == 1:
         return ""
-    if most == len(values):
-        who = "Both" if most == 2 else f"All {number(most)}"
+    answer = next(value for value in values if value is not None and value_key(value) == key)
+    if rounds is None:
+        words = gettext("%(most)s of %(all)s agreed: %(answer)s.")
+    elif rounds:
+        words = gettext("%(most)s of %(all)s agreed after round %(number)s: %(answer)s.")
     else:
-        who = f"{_upper(number(most))} of {number(len(values))}"
-    return f"{who} agreed{when}: {value_words(answer)}."
-
-
-def number(count: int) -> str:
-    """Small numbers as words."""
-    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
-
-
-def _upper(words: str) -> str:
-    return words[:1].upper() + words[1:]
+        words = gettext("%(most)s of %(all)s agreed before any discussion: %(answer)s.")
+    return words % {
+        "most": most,
+        "all": len(values),
+        "number": rounds,
+        "answer": value_words(answer),
+    }
 
 
 _SECOND_BY = {
-    "ranking": "the hearing ranked the second one second",
-    "only other": "no other answer is offered",
-    "probabilities": "the second one is the next most probable at the hearing",
-    "lot": "the second one was drawn at random, because the hearing named none",
+    "ranking": gettext_noop("the hearing ranked the second one second"),
+    "only other": gettext_noop("no other answer is offered"),
+    "probabilities": gettext_noop("the second one is the next most probable at the hearing"),
+    "lot": gettext_noop("the second one was drawn at random, because the hearing named none"),
+}
+_HEARD_FIRST = {
+    "prosecution": gettext_noop("the judges read the prosecution first"),
+    "defence": gettext_noop("the judges read the defence first"),
 }
 _ADVOCATES = ("prosecutor", "defence")
 
@@ -103,11 +109,12 @@ def trial_words(signals: Mapping[str, Any], schema: Schema) -> TrialWords:
     if not isinstance(two, list) or len(two) != len(_ADVOCATES):
         return TrialWords()
     first, second = (_answer_words(value, schema) for value in two)
-    how = _SECOND_BY.get(str(signals.get("second_by")), "")
-    first_heard = signals.get("heard_first", "")
+    candidates = gettext("%(first)s against %(second)s") % {"first": first, "second": second}
+    if how := _SECOND_BY.get(str(signals.get("second_by"))):
+        candidates += f" ({gettext(how)})"
     return TrialWords(
-        candidates=f"{first} against {second}" + (f" ({how})" if how else ""),
-        heard_first=f"the judges read the {first_heard} first" if first_heard else "",
+        candidates=candidates,
+        heard_first=gettext(_HEARD_FIRST.get(str(signals.get("heard_first")), "")),
         claims=dict(zip(_ADVOCATES, (first, second), strict=True)),
         sides=_length_words(signals),
     )
@@ -116,8 +123,8 @@ def trial_words(signals: Mapping[str, Any], schema: Schema) -> TrialWords:
 def bench_words(settings: Mapping[str, Any]) -> str:
     """How the judges reach a verdict."""
     if settings.get("deliberation") == "parallel":
-        return "independent verdicts; the majority decides"
-    return "in turn: each reads the verdicts before, and the last one decides"
+        return gettext("independent verdicts; the majority decides")
+    return gettext("in turn: each reads the verdicts before, and the last one decides")
 
 
 def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
@@ -126,7 +133,8 @@ def end_words(values: Sequence[Any], settings: Mapping[str, Any]) -> str:
     unanimous = len({None if value is None else value_key(value) for value in values}) == 1
     if unanimous or settings.get("deliberation") == "parallel":
         return agreed
-    return f"The last judge decides: {value_words(values[-1])}. {agreed}"
+    last = gettext("The last judge decides: %(answer)s.") % {"answer": value_words(values[-1])}
+    return f"{last} {agreed}"
 
 
 def _answer_words(value: Any, schema: Schema) -> str:
@@ -140,10 +148,13 @@ def _length_words(signals: Mapping[str, Any]) -> dict[str, str]:
     written, read = signals.get("lengths"), signals.get("lengths_read")
     if not isinstance(written, list) or not isinstance(read, list):
         return {}
-    return {
-        role: f"{length:,} characters" + (f", {heard:,} of them read" if heard < length else "")
-        for role, length, heard in zip(_ADVOCATES, written, read, strict=False)
-    }
+    found = {}
+    for role, length, heard in zip(_ADVOCATES, written, read, strict=False):
+        words = gettext("%(count)s characters")
+        if heard < length:
+            words = gettext("%(count)s characters, %(read)s of them read")
+        found[role] = words % {"count": count_words(length), "read": count_words(heard)}
+    return found
 
 
 #: The most cells in a row whose full texts are shown.
@@ -217,7 +228,11 @@ def _stage(debate: Debate, name: str, steps: _Steps) -> Stage:
         signals = signals.get("first_stage", signals)
     case = trial_words(signals, debate.run.schema.parsed)
     around = SpeechContext(verdict_of(debate), claims=case.claims, sides=case.sides)
-    silence = "Not called yet." if debate.status == Debate.Status.WAITING else "Not called."
+    silence = (
+        gettext("Not called yet.")
+        if debate.status == Debate.Status.WAITING
+        else gettext("Not called.")
+    )
     rows = []
     wanted = expected_places(protocol, settings)
     found = {(place.kind, place.number) for place in steps.tries}
@@ -254,23 +269,28 @@ def _places_in_row(kind: Kind, number: int, steps: _Steps, wanted: Sequence[Plac
 def _title(stage: str, protocol: str) -> str:
     if not stage:
         return ""
-    title = PROTOCOLS[protocol].title if protocol in PROTOCOLS else protocol
-    return f"{'First' if stage == FIRST else 'Then'}: {title[:1].lower()}{title[1:]}"
+    words = gettext("First: %(protocol)s") if stage == FIRST else gettext("Then: %(protocol)s")
+    return words % {"protocol": protocol_title(protocol)}
 
 
 def _heading(
     kind: Kind, number: int, case: TrialWords, settings: dict[str, Any]
 ) -> tuple[str, str]:
     if kind == Kind.ROUND:
-        note = "after reading the other annotators" if number else "independent answers"
-        return f"Round {number}", note
+        title = gettext("Round %(number)s") % {"number": number}
+        if number:
+            return title, gettext("after reading the other annotators")
+        return title, gettext("independent answers")
     if kind == Kind.JUDGES:
-        return "Judges", bench_words(settings)
+        return gettext("Judges"), bench_words(settings)
     return {
-        Kind.HEARING: ("The hearing", case.candidates),
-        Kind.ARGUMENTS: ("The arguments", case.heard_first),
-        Kind.PRECEDENTS: ("Precedents", "similar verified items, each with a reason"),
-        Kind.BALLOTS: ("The ballots", "independent answers"),
+        Kind.HEARING: (gettext("The hearing"), case.candidates),
+        Kind.ARGUMENTS: (gettext("The arguments"), case.heard_first),
+        Kind.PRECEDENTS: (
+            gettext("Precedents"),
+            gettext("similar verified items, each with a reason"),
+        ),
+        Kind.BALLOTS: (gettext("The ballots"), gettext("independent answers")),
     }.get(kind, ("", ""))
 
 
@@ -281,7 +301,7 @@ def _values(cells: Iterable[Cell]) -> list[Any]:
 def _end(name: str, rows: Sequence[Row], debate: Debate, settings: dict[str, Any]) -> str:
     """How a discussion, the judges or a cascade's first stage ended, in a sentence."""
     if name == FIRST and debate.signals.get("stage") == FIRST:
-        return "The answer is not in doubt: the second protocol was not needed."
+        return gettext("The answer is not in doubt: the second protocol was not needed.")
     if not rows or rows[-1].kind not in (Kind.ROUND, Kind.JUDGES):
         return ""
     values = _values(rows[-1].cells)

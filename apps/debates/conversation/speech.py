@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from apps.debates.models import Turn
+from apps.debates.naming import role_words
 from labelhub.core.debate import PROTOCOLS, cascade
 from labelhub.core.debate.cascade import FIRST, THEN
 from labelhub.core.debate.signals import LAST_STRICT_RUNG
@@ -39,16 +42,16 @@ _OF_ROLES = {
     "reporter": Kind.PRECEDENTS,
 }
 _NUMBERED = {
-    "sample": (Kind.BALLOTS, "Sample"),
-    "precedent": (Kind.PRECEDENTS, "Precedent"),
-    "judge": (Kind.JUDGES, "Judge"),
+    "sample": (Kind.BALLOTS, gettext_noop("Sample %(number)s")),
+    "precedent": (Kind.PRECEDENTS, gettext_noop("Precedent %(number)s")),
+    "judge": (Kind.JUDGES, gettext_noop("Judge %(number)s")),
 }
 _TITLES = {
-    "prosecutor": "Prosecution",
-    "defence": "Defence",
-    "drafter": "Draft",
-    "reviewer": "Review",
-    "refiner": "Refined",
+    "prosecutor": gettext_noop("Prosecution"),
+    "defence": gettext_noop("Defence"),
+    "drafter": gettext_noop("Draft"),
+    "reviewer": gettext_noop("Review of the draft"),
+    "refiner": gettext_noop("Refined"),
 }
 _ROUND = re.compile(r"r(\d{1,3})/([A-Z])")
 _ORDER = re.compile(r"(sample|precedent|judge)/(\d{1,4})")
@@ -76,14 +79,15 @@ def stage_of(step: str, role: str) -> tuple[str, str, str]:
 def place_of(step: str, role: str) -> Place:
     """The place of a turn within its stage."""
     if found := _ROUND.fullmatch(step):
-        return Place(Kind.ROUND, f"Annotator {found[2]}", int(found[1]), ord(found[2]))
+        name = role_words(f"annotator_{found[2]}")
+        return Place(Kind.ROUND, name, int(found[1]), ord(found[2]))
     if found := _ORDER.fullmatch(step):
-        kind, word = _NUMBERED[found[1]]
-        return Place(kind, f"{word} {found[2]}", order=int(found[2]))
+        kind, words = _NUMBERED[found[1]]
+        return Place(kind, gettext(words) % {"number": found[2]}, order=int(found[2]))
     if found := _SEAT.fullmatch(role):
-        letter = found[1].upper()
-        return Place(Kind.BALLOTS, f"Annotator {letter}", order=ord(letter))
-    return Place(_OF_ROLES.get(role, Kind.ROLES), _TITLES.get(role, role.capitalize()))
+        return Place(Kind.BALLOTS, role_words(role), order=ord(found[1]))
+    name = gettext(_TITLES[role]) if role in _TITLES else role_words(role)
+    return Place(_OF_ROLES.get(role, Kind.ROLES), name)
 
 
 def stage_settings(
@@ -116,11 +120,11 @@ LONG = 700
 #: Role → the role whose answer it revises.
 _REVISES = {"refiner": "drafter"}
 _STATUS = {
-    Status.UNPARSED: "no answer could be read",
-    Status.REFUSED: "declined to answer",
-    Status.TRUNCATED: "cut off before it decided",
-    Status.TOO_LONG: "the text is too long for this model",
-    Status.FAILED: "the call failed",
+    Status.UNPARSED: gettext_noop("no answer could be read"),
+    Status.REFUSED: gettext_noop("declined to answer"),
+    Status.TRUNCATED: gettext_noop("cut off before it decided"),
+    Status.TOO_LONG: gettext_noop("the text is too long for this model"),
+    Status.FAILED: gettext_noop("the call failed"),
 }
 
 
@@ -158,7 +162,7 @@ class Speech:
         status = self.turn.status
         if status == Status.OK:
             return ""
-        return _STATUS[Status(status)] if status in set(Status) else status
+        return gettext(_STATUS[Status(status)]) if status in set(Status) else status
 
     @property
     def answers(self) -> bool:
@@ -223,19 +227,24 @@ def _notes(turn: Turn, earlier: Sequence[Turn]) -> list[str]:
     if turn.status == Status.FAILED:
         notes += [turn.note, _attempts(turn)]
     elif turn.off_menu:
-        notes.append(f"The answer “{turn.off_menu}” is not offered and does not count.")
+        words = gettext("The answer “%(answer)s” is not offered and does not count.")
+        notes.append(words % {"answer": turn.off_menu})
     elif turn.note:
         notes.append(turn.note)
     if turn.status == Status.OK and turn.finish_reason == "length":
-        notes.append("The answer reached its token limit after it had decided.")
+        notes.append(gettext("The answer reached its token limit after it had decided."))
     if turn.status == Status.OK and turn.rung == AFTER_REASK:
-        notes.append("The model was asked again, because its first answer could not be read.")
+        notes.append(
+            gettext("The model was asked again, because its first answer could not be read.")
+        )
     elif turn.status == Status.OK and turn.rung > LAST_STRICT_RUNG:
         notes.append(
-            "The answer does not have the requested form; its last sentence states the label."
+            gettext(
+                "The answer does not have the requested form; its last sentence states the label."
+            )
         )
     if turn.status != Status.OK and earlier:
-        notes.append(f"Tried {len(earlier) + 1} times.")
+        notes.append(gettext("Tried %(number)s times.") % {"number": len(earlier) + 1})
     return [note for note in notes if note]
 
 
@@ -244,9 +253,9 @@ def _attempts(turn: Turn) -> str:
         attempt.get("http_status", 0) for attempt in turn.attempts if isinstance(attempt, Mapping)
     ]
     if not statuses:
-        return "Nothing was sent."
-    outcomes = ", ".join(f"HTTP {status}" if status else "no answer" for status in statuses)
-    return f"Attempts: {outcomes}."
+        return gettext("Nothing was sent.")
+    outcomes = ", ".join(f"HTTP {code}" if code else gettext("no answer") for code in statuses)
+    return gettext("Attempts: %(outcomes)s.") % {"outcomes": outcomes}
 
 
 def _parts(value: Any, verdict: Any) -> tuple[Part, ...]:

@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
+from apps.common.figures import localise
 from apps.debates.models import Debate, Turn
-from apps.debates.naming import reason_words
+from apps.debates.naming import reason_words, role_name
 from apps.labels.models import Gold
 from labelhub.core.debate.signals import NO_MARGIN
 
@@ -104,11 +107,19 @@ def doubt_words(debate: Debate, settings_of_run: Mapping[str, Any]) -> tuple[str
     first_stage = debate.signals.get("first_stage")
     first: Mapping[str, Any] = first_stage if isinstance(first_stage, Mapping) else {}
     words = {
-        "no label": "the first protocol gave no label",
-        "d_rate": f"the most frequent answer leads by only {_number(first.get('d_rate'))} of the "
-        f"votes (up to {_number(settings_of_run.get('theta'))} is doubtful)",
-        "margin": f"the probability margin of its label is only {_number(first.get('margin'))} "
-        f"(below {_number(settings_of_run.get('margin'))} is doubtful)",
+        "no label": gettext("the first protocol gave no label"),
+        "d_rate": gettext(
+            "the most frequent answer leads by only %(share)s of the votes (up to %(bound)s is "
+            "doubtful)"
+        )
+        % {"share": _number(first.get("d_rate")), "bound": _number(settings_of_run.get("theta"))},
+        "margin": gettext(
+            "the probability margin of its label is only %(margin)s (below %(bound)s is doubtful)"
+        )
+        % {
+            "margin": _number(first.get("margin")),
+            "bound": _number(settings_of_run.get("margin")),
+        },
     }
     doubts = debate.signals.get("doubts")
     found = doubts if isinstance(doubts, list) else []
@@ -120,67 +131,78 @@ def _facts(debate: Debate) -> Iterable[Fact]:
         return
     signals = debate.signals
     if debate.uncertainty is None:
-        why = NO_MARGIN.get(str(signals.get("margin_unknown")), "the debate has no measure of it")
-        yield Fact("Uncertainty", "unknown", why)
+        why = NO_MARGIN.get(str(signals.get("margin_unknown")))
+        words = gettext(why) if why else gettext("the debate has no measure of it")
+        yield Fact(gettext("Uncertainty"), gettext("unknown"), words)
     else:
-        yield Fact("Uncertainty", _number(debate.uncertainty), "from 0 (certain) to 1 (undecided)")
-    for signal, (title, words) in _NUMBERS.items():
+        words = gettext("from 0 (certain) to 1 (undecided)")
+        yield Fact(gettext("Uncertainty"), _number(debate.uncertainty), words)
+    for signal, (title, meaning) in _NUMBERS.items():
         if _is_number(signals.get(signal)):
-            yield Fact(title, _number(signals[signal]), words(signals, signals[signal]))
+            words = meaning(signals, signals[signal])
+            yield Fact(gettext(title), _number(signals[signal]), words)
     yield from _flips(signals.get("flips"))
     if signals.get("injection"):
         found = ", ".join(str(code).replace("_", " ") for code in signals["injection"])
-        yield Fact("Signs of prompt injection", str(len(signals["injection"])), found)
+        yield Fact(gettext("Signs of prompt injection"), str(len(signals["injection"])), found)
 
 
 def _flips(flips: Any) -> Iterable[Fact]:
     for role, names in flips.items() if isinstance(flips, Mapping) else ():
-        words = f"the judge agrees with the {role}"
+        about = {"role": role_name(str(role)), "labels": ", ".join(map(str, names))}
+        words = gettext("the judge agrees with the %(role)s")
         if names:
-            words = f"the judge disagrees about {', '.join(map(str, names))}"
-        yield Fact(f"Differences between {role} and judge", str(len(names)), words)
+            words = gettext("the judge disagrees about %(labels)s")
+        title = gettext("Differences between %(role)s and judge") % about
+        yield Fact(title, str(len(names)), words % about)
 
 
 def _lead(signals: Mapping[str, Any], rate: float) -> str:
     votes = signals.get("votes")
     asked = sum(vote[1] for vote in votes) if isinstance(votes, list) else 0
     if not asked:
-        return "the share of the votes by which the most frequent answer leads the second"
+        return gettext("the share of the votes by which the most frequent answer leads the second")
+    words = gettext("the most frequent answer leads the second by %(votes)s of %(all)s votes")
     if any(isinstance(vote[0], list) for vote in votes or ()):
-        return f"the most contested label was decided by {round(rate * asked)} of {asked} votes"
-    return f"the most frequent answer leads the second by {round(rate * asked)} of {asked} votes"
+        words = gettext("the most contested label was decided by %(votes)s of %(all)s votes")
+    return words % {"votes": round(rate * asked), "all": asked}
 
 
 #: Numeric signals: their title and the meaning of a number.
 _NUMBERS: Mapping[str, tuple[str, Callable[[Mapping[str, Any], float], str]]] = {
-    "d_rate": ("Lead of the first answer (D_rate)", _lead),
-    "first_d_rate": ("Lead before the discussion", _lead),
+    "d_rate": (gettext_noop("Lead of the first answer (D_rate)"), _lead),
+    "first_d_rate": (gettext_noop("Lead before the discussion"), _lead),
     "entropy": (
-        "Entropy of the votes",
+        gettext_noop("Entropy of the votes"),
         lambda _, entropy: (
-            "from 0 (all votes are the same) to 1 (the votes are evenly spread over all answers)"
+            gettext(
+                "from 0 (all votes are the same) to 1 (the votes are evenly spread over all "
+                "answers)"
+            )
             if entropy
-            else "all votes are the same"
+            else gettext("all votes are the same")
         ),
     ),
     "margin": (
-        "Probability margin",
-        lambda *_: "from 0 (another answer is just as probable) to 1 (no other answer is possible)",
+        gettext_noop("Probability margin"),
+        lambda *_: gettext(
+            "from 0 (another answer is just as probable) to 1 (no other answer is possible)"
+        ),
     ),
     "rounds_needed": (
-        "Rounds of discussion",
+        gettext_noop("Rounds of discussion"),
         lambda _, rounds: (
-            "until all annotators agreed or no round was left"
+            gettext("until all annotators agreed or no round was left")
             if rounds
-            else "the annotators agreed before any discussion"
+            else gettext("the annotators agreed before any discussion")
         ),
     ),
     "judge_changes": (
-        "Changes from judge to judge",
+        gettext_noop("Changes from judge to judge"),
         lambda _, changes: (
-            "the number of verdicts that differ from the verdict before"
+            gettext("the number of verdicts that differ from the verdict before")
             if changes
-            else "all judges reached the same verdict"
+            else gettext("all judges reached the same verdict")
         ),
     ),
 }
@@ -191,4 +213,4 @@ def _is_number(value: Any) -> bool:
 
 
 def _number(value: Any) -> str:
-    return f"{round(value, 2):g}" if _is_number(value) else "—"
+    return localise(f"{round(value, 2):g}") if _is_number(value) else "—"

@@ -44,7 +44,7 @@ class Trouble:
     @property
     def words(self) -> str:
         """How the calls ended."""
-        return TROUBLE_WORDS.get(Status(self.status), self.status)
+        return str(TROUBLE_WORDS.get(Status(self.status), self.status))
 
     @property
     def http(self) -> list[tuple[int, int]]:

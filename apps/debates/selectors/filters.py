@@ -11,6 +11,7 @@ from django.db.models import Case, Count, F, FloatField, Func, Q, TextField, Whe
 from django.db.models.functions import Cast, Coalesce
 from django.db.models.sql.compiler import SQLCompiler
 from django.forms import HiddenInput
+from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter
 
 from apps.accounts.models import User
@@ -59,14 +60,18 @@ class JsonValue(Func):
 
 
 #: The choices of filters with their words.
-GOLD = {"differs": "differs from gold", "agrees": "agrees with gold", "none": "has no gold"}
-CHANGED = {
-    "yes": "was changed",
-    "better": "was changed from wrong to right",
-    "worse": "was changed from right to wrong",
-    "no": "stood",
+GOLD = {
+    "differs": _("differs from gold"),
+    "agrees": _("agrees with gold"),
+    "none": _("has no gold"),
 }
-OVERRULED = {"critic": "was overruled"}
+CHANGED = {
+    "yes": _("was changed"),
+    "better": _("was changed from wrong to right"),
+    "worse": _("was changed from right to wrong"),
+    "no": _("stood"),
+}
+OVERRULED = {"critic": _("was overruled")}
 #: An unknown uncertainty is in the middle, as in the queue; a debate that has not ended has none.
 SORTS = {"": ("pk",), "-uncertainty": ("-_doubt", "pk"), "uncertainty": ("_doubt", "pk")}
 #: ECJ sets this flag if the judge disagrees with the critic.
@@ -81,50 +86,50 @@ class DebateFilter(SearchFilter):
 
     q = CharFilter(
         method="find_text",
-        label="Id or text",
+        label=_("Id or text"),
         max_length=200,
-        help_text="In the item's text or id.",
+        help_text=_("In the item's text or id."),
     )
-    status = ChoiceFilter(choices=Debate.Status.choices, label="Status", empty_label="Any")
+    status = ChoiceFilter(choices=Debate.Status.choices, label=_("Status"), empty_label=_("Any"))
     reason = CharFilter(
         field_name="reasons",
         method="find_code",
-        label="Reason for review",
+        label=_("Reason for review"),
         validators=[_CODE],
-        help_text="Code of a reason for review.",
+        help_text=_("Code of a reason for review."),
     )
     flag = CharFilter(
         field_name="flags",
         method="find_code",
-        label="What was noticed",
+        label=_("What was noticed"),
         validators=[_CODE],
-        help_text="Code of a flag.",
+        help_text=_("Code of a flag."),
     )
     gold = ChoiceFilter(
         choices=list(GOLD.items()),
         method="compare_with_gold",
-        label="Outcome",
-        empty_label="Any",
-        help_text="The outcome compared with the present gold.",
+        label=_("Outcome"),
+        empty_label=_("Any"),
+        help_text=_("The outcome compared with the present gold."),
     )
     disagrees = ChoiceFilter(
         choices=[("gold", "gold")],
         method="disagree_with_gold",
-        help_text="The same as gold=differs; ignored if gold is set.",
+        help_text=_("The same as gold=differs; ignored if gold is set."),
     )
     changed = ChoiceFilter(
         choices=list(CHANGED.items()),
         method="compare_with_first",
-        label="First opinion",
-        empty_label="Any",
-        help_text="The outcome compared with the first opinion; better and worse by gold.",
+        label=_("First opinion"),
+        empty_label=_("Any"),
+        help_text=_("The outcome compared with the first opinion; better and worse by gold."),
     )
     overruled = ChoiceFilter(
         choices=list(OVERRULED.items()),
         method="find_overruled",
-        label="Critic",
-        empty_label="Any",
-        help_text="The role that the judge overruled.",
+        label=_("Critic"),
+        empty_label=_("Any"),
+        help_text=_("The role that the judge overruled."),
     )
     sort = ChoiceFilter(
         choices=[(name, name) for name in SORTS if name], method="order", widget=HiddenInput

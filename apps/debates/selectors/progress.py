@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.common.workers import worker_silence
 from apps.debates.models import Debate, Run
@@ -134,13 +135,13 @@ def _rate(run: Run, now: datetime) -> tuple[float | None, str]:
     """Recent debates per second, or None and the reason."""
     since = run.resumed_at or run.started_at
     if not run.going:
-        return None, f"The run is {run.get_status_display().lower()}."
+        return None, f"The run is {run.status}."
     if since is None or run.started_at is None:
-        return None, "Waiting for a worker."
+        return None, gettext("Waiting for a worker.")
     finished = Debate.objects.filter(run=run, finished_at__gt=since).order_by("-finished_at")
     recent = list(finished.values_list("finished_at", flat=True)[:RECENT])
     if len(recent) < LEAST:
-        return None, "Too early to tell."
+        return None, gettext("Too early to tell.")
     # Until now, not until the last debate: a stalled run must look slower and slower.
     oldest = recent[-1] if len(recent) == RECENT and recent[-1] else since
     return len(recent) / max((now - oldest).total_seconds(), 0.001), ""
@@ -162,10 +163,10 @@ def limited_by(run: Run) -> str:
         return ""
     if not _is_driven(run):
         if silence := worker_silence():
-            return (
-                f"No worker has been running for {silence}; the run continues once one is started."
-            )
-        return "No worker drives the run now; one takes over within seconds."
+            return gettext(
+                "No worker has been running for %(time)s; the run continues once one is started."
+            ) % {"time": silence}
+        return gettext("No worker drives the run now; one takes over within seconds.")
     return str(run.pulse.get("limited_by", ""))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Q, QuerySet
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, PromptVariant, Run, RunRole, Turn
@@ -226,7 +227,7 @@ def trial_sides(trial: Trial, rows: Sequence[TrialRow]) -> tuple[Side, Side]:
     unread, known = unread_answers(trial), [row for row in rows if row.known and row.ended]
     return (
         Side(
-            title=f"Variant: {trial.variant.title}",
+            title=gettext("Variant: %(title)s") % {"title": trial.variant.title},
             run=trial.run,
             ends=Counter(row.debate.status for row in rows),
             right=sum(row.right for row in known),
@@ -234,7 +235,7 @@ def trial_sides(trial: Trial, rows: Sequence[TrialRow]) -> tuple[Side, Side]:
             unread=unread[trial.run.pk],
         ),
         Side(
-            title="Present text",
+            title=gettext("Present text"),
             run=trial.beside,
             ends=Counter(row.beside.status for row in rows),
             right=sum(row.beside_right for row in known),

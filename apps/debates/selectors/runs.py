@@ -7,10 +7,11 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Prefetch, QuerySet
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, Run, RunRole, Turn
-from apps.debates.naming import protocol_title, role_words
+from apps.debates.naming import protocol_title, role_words, setting_words
 from apps.llm.models import PromptVersion
 from apps.projects.models import Project
 from labelhub.core.debate import PROTOCOLS
@@ -148,8 +149,8 @@ def _settings(run: Run) -> Iterator[tuple[str, Any]]:
         for name, title in own.items():
             stage, dot, _ = name.partition(".")
             # ``then.judges`` names its stage.
-            within = f"{own.get(stage, stage)}: {title[:1].lower()}{title[1:]}"
-            titles[name] = within if dot else title
+            within = f"{gettext(own.get(stage, stage))}: {gettext(title)}"
+            titles[name] = within if dot else gettext(title)
     for name, value in run.protocol_settings.items():
-        shown = protocol_title(value) if isinstance(value, str) and info else value
+        shown = setting_words(value) if isinstance(value, str) and info else value
         yield titles.get(name, name), shown

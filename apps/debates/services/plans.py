@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
 
 from apps.debates.services.role_assignment import CastMember, cast_of
 from apps.labels.models import Label
@@ -67,16 +68,21 @@ def warnings_of(plan: RunPlan) -> tuple[str, ...]:
     names = [f"{model.provider_id} {model.name}" for model in plan.models.values()]
     if plan.protocol in {"vote", "discussion"} and len(set(names)) < len(names):
         found.append(
-            "annotators with the same model give similar answers; choose a different model for "
-            "each, or use self-consistency."
+            gettext(
+                "annotators with the same model give similar answers; choose a different model for "
+                "each, or use self-consistency."
+            )
         )
     prefix = "then." if settings.get("then") == "courtroom" else ""
     if "courtroom" in {plan.protocol, settings.get("then")} and not settings.get(
         f"{prefix}precedents"
     ):
         found.append(
-            "a courtroom without precedents is often less accurate than a single call "
-            "(Courtroom-LLM, table 3); set precedents to 1 or more once some items are verified."
+            gettext(
+                "a courtroom without precedents is often less accurate than a single call "
+                "(Courtroom-LLM, table 3); set precedents to 1 or more once some items are "
+                "verified."
+            )
         )
     return tuple(found)
 

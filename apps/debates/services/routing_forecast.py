@@ -12,6 +12,7 @@ from math import inf
 
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from apps.debates.selectors.rules import EndedDebate, latest_debates
 from apps.debates.services.routing import RoutingPolicy, routing_policy
@@ -28,8 +29,8 @@ from labelhub.core.schema import value_key
 #: The fewest answered audits for a sentence on the error rate.
 ENOUGH_AUDITS = 20
 STEPS = 10
-NO_GOLD = "people have not labelled any of them"
-FREE_TEXT = "free-text answers are not compared"
+NO_GOLD = gettext_noop("people have not labelled any of them")
+FREE_TEXT = gettext_noop("free-text answers are not compared")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +123,14 @@ class RoutingSample:
     def accepted_error(self) -> Figure:
         """The error rate of the accepted items, by the blind audits."""
         answered = [audit for audit in self.audits if audit.ended.item_id not in self.biased]
-        return self.error(answered, "no audited item has been labelled yet")
+        return self.error(answered, gettext("no audited item has been labelled yet"))
 
-    def error(self, known: Iterable[JudgedDebate], reason: str = NO_GOLD) -> Figure:
+    def error(self, known: Iterable[JudgedDebate], reason: str = "") -> Figure:
         """The error rate of these debates, among those with a known result."""
         if not self.comparable:
-            return undefined(FREE_TEXT)
+            return undefined(gettext(FREE_TEXT))
         verdicts = [debate.wrong for debate in known if debate.wrong is not None]
-        return share(sum(verdicts), len(verdicts), reason=reason)
+        return share(sum(verdicts), len(verdicts), reason=reason or gettext(NO_GOLD))
 
 
 def read_routing_sample(project: Project) -> RoutingSample:
@@ -273,11 +274,11 @@ class _BoundCounts:
     def error(self, bound: float | None, sample: "RoutingSample") -> Figure:
         """The error rate of the other debates."""
         if not sample.comparable:
-            return undefined(FREE_TEXT)
+            return undefined(gettext(FREE_TEXT))
         first, last = self._span(bound)
         wrong = self._all_wrong - (self._wrong[last] - self._wrong[first])
         known = self._all_known - (self._known[last] - self._known[first])
-        return share(wrong, known, reason=NO_GOLD)
+        return share(wrong, known, reason=gettext(NO_GOLD))
 
     def _span(self, bound: float | None) -> tuple[int, int]:
         if bound is None:

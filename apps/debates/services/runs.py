@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from apps.accounts.models import User
 from apps.debates import events
@@ -142,7 +143,7 @@ def pause_run(*, run: Run) -> Run:
         "paused",
         status=Run.Status.PAUSED,
         pause_code="user",
-        message="Paused by hand.",
+        message=gettext_noop("Paused by hand."),
         resume_at=None,
     )
     return run
@@ -213,7 +214,7 @@ def cancel_run(*, run: Run) -> Run:
         "cancelled",
         status=Run.Status.CANCELLED,
         pause_code="",
-        message="Cancelled by hand.",
+        message=gettext_noop("Cancelled by hand."),
         resume_at=None,
         finished_at=timezone.now(),
     )
@@ -248,7 +249,7 @@ def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
     """Change the run by one conditional update, so that only one of two requests succeeds."""
     if not allowed.filter(pk=run.pk).update(**fields):
         run.refresh_from_db(fields=["status"])
-        raise Conflict(f"Run {run.pk} is {run.get_status_display().lower()} and cannot be {word}.")
+        raise Conflict(f"Run {run.pk} is {run.status} and cannot be {word}.")
     run.refresh_from_db()
     # Notify other watchers now, because the worker may be busy with a call for minutes.
     transaction.on_commit(partial(events.announce_run, run.pk))

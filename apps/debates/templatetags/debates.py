@@ -3,12 +3,18 @@
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext, gettext_noop
 
 from apps.debates import naming
 from apps.debates.conversation.summary import gold_of, opinion_change, same_value, verdict_of
 from apps.debates.models import Debate
 
 register = template.Library()
+_MESSAGES = {
+    "system": gettext_noop("System message"),
+    "user": gettext_noop("User message"),
+    "assistant": gettext_noop("Assistant message"),
+}
 
 
 @register.filter
@@ -27,6 +33,19 @@ def protocol_title(name: str) -> str:
 def role_words(role: str) -> str:
     """A role's name in words."""
     return naming.role_words(str(role))
+
+
+@register.filter
+def role_name(role: str) -> str:
+    """A role within a sentence."""
+    return naming.role_name(str(role))
+
+
+@register.filter
+def message_title(role: str) -> str:
+    """A message to a model by its role."""
+    words = _MESSAGES.get(role)
+    return gettext(words) if words else str(role)
 
 
 @register.simple_tag

@@ -9,6 +9,8 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -18,6 +20,7 @@ from apps.common.forms import show_refusal
 from apps.debates import selectors, tasks
 from apps.debates.forms import TrialForm, VariantForm
 from apps.debates.models import Debate, PromptVariant
+from apps.debates.naming import role_name
 from apps.debates.selectors.prompts import (
     Trial,
     get_trial,
@@ -95,24 +98,27 @@ def _rendering(
 
 #: The variables of prompts in words.
 INPUTS = {
-    "task": "the kind of question: single, multi, ordinal, text or per_item; task.several, "
-    "task.ordered, task.written, task.item_options and task.labelled describe the answer",
-    "question": "the question about each text",
-    "labels": "the labels, each with id, name, description, include, exclude and examples",
-    "guideline": "the project’s guideline; empty without one",
-    "item": "the text, its context, question and choices, delimited",
-    "example": "a text with a verified label, delimited",
-    "claim": "the answer that the advocate argues for",
-    "name": "the annotator’s letter",
-    "history": "the contributions of all annotators in earlier rounds, delimited",
-    "arguments": "the arguments of both sides, delimited",
-    "precedents": "similar verified texts with label and reason, delimited",
-    "opinions": "the verdicts of the judges before, delimited",
+    "task": _(
+        "the kind of question: single, multi, ordinal, text or per_item; task.several, "
+        "task.ordered, task.written, task.item_options and task.labelled describe the answer"
+    ),
+    "question": _("the question about each text"),
+    "labels": _("the labels, each with id, name, description, include, exclude and examples"),
+    "guideline": _("the project’s guideline; empty without one"),
+    "item": _("the text, its context, question and choices, delimited"),
+    "example": _("a text with a verified label, delimited"),
+    "form": _("the form of the answer: json for models with JSON output"),
+    "claim": _("the answer that the advocate argues for"),
+    "name": _("the annotator’s letter"),
+    "history": _("the contributions of all annotators in earlier rounds, delimited"),
+    "arguments": _("the arguments of both sides, delimited"),
+    "precedents": _("similar verified texts with label and reason, delimited"),
+    "opinions": _("the verdicts of the judges before, delimited"),
 }
 OUTPUTS = {
-    "decision": "an answer: its last line names the label",
-    "ranking": "the best and the second-best answer",
-    "argument": "a free text that other roles read",
+    "decision": _("an answer: its last line names the label"),
+    "ranking": _("the best and the second-best answer"),
+    "argument": _("a free text that other roles read"),
 }
 
 
@@ -134,6 +140,7 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
     versions = prompts.list_versions(project, present)
     version = chosen_version(request, versions)
     prompt = version.prompt
+    reply = gettext("the reply of the %(role)s, delimited")
     context = page_frame(request, project) | {
         "key": key,
         "version": version,
@@ -141,8 +148,7 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
         "prompt": prompt,
         "sections": [(section, split_code(text)) for section, text in prompt.sections],
         "inputs": [
-            (name, INPUTS.get(name, f"the reply of the {name}, delimited"))
-            for name in prompt.inputs
+            (name, INPUTS.get(name) or reply % {"role": role_name(name)}) for name in prompt.inputs
         ],
         "output": OUTPUTS[prompt.output],
         "info": prompts.protocol_of(prompt.name)[0],
@@ -209,9 +215,8 @@ def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpRespons
                 made = prompts.save_variant(
                     project=project, actor=request.user, draft=checked.draft, title=given["title"]
                 )
-                messages.success(
-                    request, f"The variant “{made.title}” is saved. You can try it now."
-                )
+                saved = gettext("The variant “%(title)s” is saved. You can try it now.")
+                messages.success(request, saved % {"title": made.title})
                 address = reverse("prompt_detail", args=[slug, key])
                 return redirect(f"{address}?version={made.version.hash[:12]}")
         except LabelhubError as error:
@@ -233,8 +238,11 @@ def variant_retire(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
     variant = prompts.retire_variant(variant=selectors.get_variant(project, pk))
     messages.success(
         request,
-        f"“{variant.title}” is no longer offered. Runs that used it stay as they are; saving the "
-        "same text again brings it back.",
+        gettext(
+            "“%(title)s” is no longer offered. Runs that used it stay as they are; saving the same "
+            "text again brings it back."
+        )
+        % {"title": variant.title},
     )
     return redirect("prompt_detail", slug, prompts.key_of(variant.name))
 
@@ -306,13 +314,13 @@ def prompt_trial_part(request: SignedInRequest, slug: str, run_id: int) -> HttpR
 
 def _preview_context(project: Project, variant: PromptVariant, form: TrialForm) -> dict[str, Any]:
     if not form.is_valid():
-        return {"refusal": "Choose a model for every role."}
+        return {"refusal": gettext("Choose a model for every role.")}
     try:
         plans = prompts.trial_plans(project, variant, form.models)
         found = prompts.preview_trial(project, plans)
     except LabelhubError as error:
         return {"refusal": error.message}
-    return {"previews": list(zip((variant.title, "Present text"), found, strict=True))}
+    return {"previews": list(zip((variant.title, gettext("Present text")), found, strict=True))}
 
 
 def _trial_context(request: SignedInRequest, trial: Trial) -> dict[str, Any]:

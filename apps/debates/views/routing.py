@@ -9,11 +9,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.common.figures import count_words
 from apps.debates import selectors, services
 from apps.debates.routing_charts import bound_words, error_words, signal_charts
 from apps.debates.services import RoutingSample
@@ -21,7 +25,6 @@ from apps.debates.views.runs import page_frame
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
 from labelhub.core.debate.routing import (
-    AT_MOST,
     FLAGS,
     MOST_AUDIT,
     THRESHOLDS,
@@ -31,16 +34,16 @@ from labelhub.core.debate.routing import (
 )
 
 #: The flags of ``core.debate.routing`` in groups.
-GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("An answer is missing", ("unparsed", "truncated", "refused", "too_long", "failed")),
-    ("An answer has a fault", ("cut_off", "lenient")),
-    ("Possible prompt injection", ("injection",)),
+GROUPS: tuple[tuple[Promise, tuple[str, ...]], ...] = (
+    (_("An answer is missing"), ("unparsed", "truncated", "refused", "too_long", "failed")),
+    (_("An answer has a fault"), ("cut_off", "lenient")),
+    (_("Possible prompt injection"), ("injection",)),
     (
-        "The models differ",
+        _("The models differ"),
         ("first_round_differs", "dissent", "tie", "no_majority", "extractor_differs",
          "critic_differs", "changed_mind"),
     ),
-    ("The judges are unsure", ("judge_adds", "judges_differ", "overturned", "outside")),
+    (_("The judges are unsure"), ("judge_adds", "judges_differ", "overturned", "outside")),
 )  # fmt: skip
 
 
@@ -66,15 +69,17 @@ class RoutingForm(forms.Form):
     audit = forms.FloatField(
         min_value=0,
         max_value=100 * MOST_AUDIT,
-        label="Audited, in per cent",
-        help_text="People label this share of the accepted items without seeing the suggestion: "
-        "the only unbiased measure of the error.",
+        label=_("Audited, in per cent"),
+        help_text=_(
+            "People label this share of the accepted items without seeing the suggestion: "
+            "the only unbiased measure of the error."
+        ),
     )
     capacity = forms.IntegerField(
         min_value=0,
         required=False,
-        label="Number of items that people can review",
-        help_text="Only to suggest bounds; it is not saved.",
+        label=_("Number of items that people can review"),
+        help_text=_("Only to suggest bounds; it is not saved."),
     )
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, rule: Rule) -> None:
@@ -89,12 +94,17 @@ class RoutingForm(forms.Form):
         """The field of a threshold's bound."""
         return self[f"bound_{threshold.signal}"]
 
-    def groups(self, raised: Mapping[str, int], *, seen: bool) -> Iterator[tuple[str, list[Flag]]]:
+    def groups(
+        self, raised: Mapping[str, int], *, seen: bool
+    ) -> Iterator[tuple[Promise, list[Flag]]]:
         """The flags to choose from, with the number of debates that ``raised`` each: those that
         any debate has, or (not ``seen``) the others."""
         chosen = self["flags"].value() or []
         for title, codes in GROUPS:
-            flags = [Flag(code, FLAGS[code], raised.get(code, 0), code in chosen) for code in codes]
+            flags = [
+                Flag(code, gettext(FLAGS[code]), raised.get(code, 0), code in chosen)
+                for code in codes
+            ]
             if kept := [flag for flag in flags if bool(flag.debates) is seen]:
                 yield title, kept
 
@@ -108,14 +118,13 @@ class RoutingForm(forms.Form):
 
 
 def _bound_field(threshold: Threshold) -> forms.FloatField:
-    side = "At most" if threshold.side == AT_MOST else "At least"
     field = forms.FloatField(
         min_value=threshold.low,
         max_value=threshold.high,
         required=False,
-        label=f"{threshold.title}: {side.lower()}",
+        label=f"{gettext(threshold.title)}: {gettext(threshold.side)}",
     )
-    field.widget.attrs |= {"step": "1" if threshold.whole else "any", "placeholder": "off"}
+    field.widget.attrs |= {"step": "1" if threshold.whole else "any", "placeholder": gettext("off")}
     return field
 
 
@@ -194,7 +203,10 @@ def _forecast_context(
 def _saved(project: Project, *, apply: bool) -> str:
     """Apply the saved rule to earlier debates if ``apply``; returns the message."""
     if not apply:
-        return "The rule is saved. Debates that end from now on follow it."
+        return gettext("The rule is saved. Debates that end from now on follow it.")
     moved = services.reroute(project)
-    items = "1 item is" if moved == 1 else f"{moved:,} items are"
-    return f"The rule is saved and applied: {items} routed differently."
+    return ngettext(
+        "The rule is saved and applied: %(count)s item is routed differently.",
+        "The rule is saved and applied: %(count)s items are routed differently.",
+        moved,
+    ) % {"count": count_words(moved)}

@@ -9,12 +9,15 @@ from django.forms import Select
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
+from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
 from apps.debates import selectors, services, tasks
@@ -35,21 +38,21 @@ from labelhub.core.errors import Conflict, LabelhubError, NotFound
 
 RUNS_A_PAGE = 25
 RUN_COLUMNS = (
-    Column("Run"),
-    Column("Status"),
-    Column("Models"),
-    Column("Progress"),
-    Column("Labelled", numeric=True),
-    Column("Cost", numeric=True),
-    Column("Started"),
+    Column(_("Run")),
+    Column(_("Status")),
+    Column(_("Models")),
+    Column(_("Progress")),
+    Column(_("Labelled"), numeric=True),
+    Column(_("Cost"), numeric=True),
+    Column(_("Started")),
 )
 DEBATE_COLUMNS = (
-    Column("Item"),
-    Column("Text"),
-    Column("Status"),
-    Column("Outcome"),
-    Column("Uncertainty", numeric=True, sort="uncertainty"),
-    Column("Reasons for review"),
+    Column(_("Item")),
+    Column(_("Text")),
+    Column(_("Status")),
+    Column(_("Outcome")),
+    Column(_("Uncertainty"), numeric=True, sort="uncertainty"),
+    Column(_("Reasons for review")),
 )
 
 
@@ -68,7 +71,7 @@ def run_list(request: SignedInRequest, slug: str) -> HttpResponse:
         request,
         selectors.runs_of(project),
         RUN_COLUMNS,
-        caption="Runs of this project, newest first",
+        caption=gettext("Runs of this project, newest first"),
         size=RUNS_A_PAGE,
         rows=selectors.run_rows,
     )
@@ -92,7 +95,7 @@ def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
             show_refusal(form, error)
         else:
             tasks.launch_run(run.pk)
-            messages.success(request, f"Run {run.pk} has started.")
+            messages.success(request, gettext("Run %(number)s has started.") % {"number": run.pk})
             return redirect("run_detail", slug, run.pk)
     status = 422 if form.errors else 200
     context = page_frame(request, project) | {"form": form, "items": project.items.count()}
@@ -244,7 +247,12 @@ def _run_page(
     _fit_filters(filters, selectors.count_choices(run, request.user), asked)
     context = page_frame(request, project) | _progress(run)
     context["list"] = list_page(
-        request, filters.qs, DEBATE_COLUMNS, caption="Debates of this run", filters=filters, size=15
+        request,
+        filters.qs,
+        DEBATE_COLUMNS,
+        caption=gettext("Debates of this run"),
+        filters=filters,
+        size=15,
     )
     context["asked"] = asked
     context["troubles"] = selectors.troubles(run, request.user)
@@ -265,8 +273,8 @@ def _fit_filters(filters: DebateFilter, counted: FilterCounts, asked: RunSetup) 
         codes = dict(counts.most_common())
         if name in given:
             codes.setdefault(given[name], 0)
-        options = [(code, f"{words_of(code)} ({n:,})") for code, n in codes.items()]
-        fields[name].widget = Select(choices=[("", "Any"), *options])
+        options = [(code, f"{words_of(code)} ({count_words(n)})") for code, n in codes.items()]
+        fields[name].widget = Select(choices=[("", gettext("Any")), *options])
     critic = any(role.role.endswith("critic") for role in asked.roles)
     for name, offered in (("overruled", critic), ("disagrees", False)):
         if not offered and name not in given:

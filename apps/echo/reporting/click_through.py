@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db.models import Case, Count, Max, Q, QuerySet, When
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from numpy.typing import NDArray
 
 from apps.authors.models import Author
@@ -298,7 +299,7 @@ def _counts(places: Sequence[int], size: int) -> Ints:
 
 
 #: Note on an arm with the policy of the control.
-SAME_POLICY = (
+SAME_POLICY = gettext_noop(
     "Both arms have the same policy: a significant difference means that assignment or counting "
     "is wrong."
 )

@@ -19,7 +19,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.utils.translation import gettext
 
+from apps.common.figures import number_words
 from apps.echo.models import Echo, OfferEvent
 from labelhub.core.echo.off_policy import LoggedDecision as Logged
 from labelhub.core.echo.off_policy import PolicyEvaluation, evaluate
@@ -85,12 +87,12 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
     found = [
         Candidate(
             "logged",
-            "Echo as it was",
+            gettext("Echo as it was"),
             evaluate([_logged(c, c.done, offers=float(c.offered), mean=mean) for c in choices]),
         ),
         Candidate(
             "greedy",
-            "Echo without random offers",
+            gettext("Echo without random offers"),
             evaluate(
                 [
                     _logged(c, float(c.preferred), offers=float(c.prefers), mean=mean)
@@ -100,12 +102,12 @@ def evaluate_candidates(echo: Echo) -> OffPolicy:
         ),
         Candidate(
             "random_where_echo",
-            "Random fitting item, if Echo would make an offer",
+            gettext("Random fitting item, if Echo would offer one"),
             evaluate([_drawn(c, mean, always=False) for c in choices]),
         ),
         Candidate(
             "random_always",
-            "Random fitting item, always",
+            gettext("Random fitting item, always"),
             evaluate([_drawn(c, mean, always=True) for c in choices]),
         ),
         *_stricter(choices),
@@ -175,5 +177,5 @@ def _stricter(choices: Sequence[_Choice]) -> Iterator[Candidate]:
             )
             for choice in choices
         ]
-        words = f"Echo with a minimum score of {least:.2f}"
+        words = gettext("Echo with a minimum score of %(score)s") % {"score": number_words(least)}
         yield Candidate(f"least_match_{round(100 * share)}", words, evaluate(rows))

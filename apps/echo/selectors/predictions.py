@@ -153,7 +153,7 @@ def _stretch(echo: Echo, most: int) -> "ExpressionWrapper[Any]":
 
 
 #: Numbers of selections and answers that pages show.
-SELECTIONS, ANSWERS = 10, 20
+SELECTIONS, ANSWERS = 10, 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -252,7 +252,7 @@ def _refuse_while_labelling(project: Project) -> None:
     run = Run.objects.filter(project=project).exclude(status__in=over).order_by("pk").first()
     if run is not None:
         raise Conflict(
-            f"Run {run.pk} is {run.get_status_display().lower()} under the present labels: let it "
+            f"Run {run.pk} is {run.status} under the present labels: let it "
             "finish or cancel it, then change the labels.",
             data={"run": run.pk},
         )

@@ -31,6 +31,7 @@ from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.agreement.scores import macro_mean
 from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
 from labelhub.core.schema import Schema, Value
+from labelhub.core.texts import gettext_noop
 
 NOTHING = -1
 
@@ -84,7 +85,9 @@ class Codes:
         return self._by_key[key]
 
 
-NO_ANSWER_YET = "no debate has ended yet"
+NEVER_PREDICTED = gettext_noop("the label was never predicted")
+NEVER_TRUE = gettext_noop("the label is never in gold")
+NO_ANSWER_YET = gettext_noop("no debate has ended yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ def _label_figures(
     sample: Resample, counts: ArmTally, names: Sequence[str]
 ) -> tuple[list[LabelFigures], Figure]:
     if not names:
-        return [], undefined("answers of this kind have no labels to average over")
+        return [], undefined(gettext_noop("answers of this kind have no labels to average over"))
     if counts.items == 0:
         return [], undefined(NO_ANSWER_YET)
     sums, size = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn])), len(names)
@@ -187,7 +190,7 @@ def _label_figures(
     labels = [_score_label(counts, drawn, label, name) for label, name in enumerate(names)]
     values = [label.f1["value"] for label in labels if label.f1["value"] is not None]
     if not values:
-        return labels, undefined("no label is predicted or in gold")
+        return labels, undefined(gettext_noop("no label is predicted or in gold"))
     low, high = percentile_ends(macro_mean(drawn.f1()))
     method = f"mean over {len(values)} labels; {drawn.method}"
     mean = sum(values) / len(values)
@@ -219,12 +222,12 @@ def _score_label(counts: ArmTally, drawn: _DrawnCounts, label: int, name: str) -
         value = 2 * yes / (2 * yes + wrong + missed)
         f1 = figure(value, low=low, high=high, n=counts.items, method=drawn.method)
     else:
-        f1 = undefined("the label is neither predicted nor in gold")
+        f1 = undefined(gettext_noop("the label is neither predicted nor in gold"))
     return LabelFigures(
         name,
         Confusion(yes, wrong, missed, rest),
-        precision=_share(tp, tp + fp, drawn, precisions, "the label was never predicted"),
-        recall=_share(tp, tp + fn, drawn, recalls, "the label is never in gold"),
+        precision=_share(tp, tp + fp, drawn, precisions, NEVER_PREDICTED),
+        recall=_share(tp, tp + fn, drawn, recalls, NEVER_TRUE),
         f1=f1,
     )
 
@@ -250,7 +253,7 @@ def _sum_by_item(rows: Ints, table: Any, items: int) -> Ints:
     return counted
 
 
-NO_COMMON = "no item was answered by both"
+NO_COMMON = gettext_noop("no item was answered by both")
 FLIPS = 9999
 FLIPPED = f"sign-flip permutation test of rates by item, two-sided, {FLIPS} flips, seed {SEED}"
 #: Signs that are held at once.

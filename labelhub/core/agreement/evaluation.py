@@ -14,6 +14,7 @@ from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap
 from labelhub.core.agreement.ratings import Bools, Floats, divide
 from labelhub.core.schema import Schema, Value
+from labelhub.core.texts import gettext_noop
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,9 @@ def evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
     Without pairs the accuracy is undefined.
     """
     if not pairs:
-        return Evaluation(0, {"accuracy": undefined("no item has both a prediction and gold")})
+        return Evaluation(
+            0, {"accuracy": undefined(gettext_noop("no item has both a prediction and gold"))}
+        )
     if not schema.task.labelled:
         hits = np.array([is_right(schema, pair.predicted, pair.gold) for pair in pairs])
         return Evaluation(len(pairs), {"accuracy": _share(hits)})
@@ -169,7 +172,7 @@ def _scores(names: Sequence[str], predicted: Bools, gold: Bools) -> tuple[list[L
     for column, name in enumerate(names):
         tp, wrong, missed = int(yes[column]), int(fp[column]), int(fn[column])
         confusion = Confusion(tp, wrong, missed, n - tp - wrong - missed)
-        f1 = undefined("the label is neither predicted nor in gold")
+        f1 = undefined(gettext_noop("the label is neither predicted nor in gold"))
         if tp + wrong + missed:
             low, high = ends[:, column].tolist()
             value = 2 * tp / (2 * tp + wrong + missed)
@@ -178,10 +181,14 @@ def _scores(names: Sequence[str], predicted: Bools, gold: Bools) -> tuple[list[L
             LabelScore(
                 name,
                 confusion,
-                precision=share(tp, tp + wrong, reason="the label was never predicted"),
-                recall=share(tp, tp + missed, reason="the label is never in gold"),
+                precision=share(
+                    tp, tp + wrong, reason=gettext_noop("the label was never predicted")
+                ),
+                recall=share(tp, tp + missed, reason=gettext_noop("the label is never in gold")),
                 f1=f1,
-                accuracy=share(tp + confusion.predicted_no_gold_no, n, reason="no items"),
+                accuracy=share(
+                    tp + confusion.predicted_no_gold_no, n, reason=gettext_noop("no items")
+                ),
             )
         )
     return scores, _macro(scores, ends[0, size], ends[1, size], n)
@@ -203,7 +210,7 @@ def _f1_and_macro(size: int) -> Any:
 def _macro(scores: Sequence[LabelScore], low: float, high: float, n: int) -> Figure:
     values = [score.f1["value"] for score in scores if score.f1["value"] is not None]
     if not values:
-        return undefined("no label is predicted or in gold")
+        return undefined(gettext_noop("no label is predicted or in gold"))
     mean = sum(values) / len(values)
     return figure(
         mean,
@@ -252,10 +259,10 @@ def _micro(predicted: Bools, gold: Bools) -> dict[str, Figure]:
             method=BOOTSTRAP,
         )
         if whole
-        else undefined("no label is predicted or in gold")
+        else undefined(gettext_noop("no label is predicted or in gold"))
         for column, (name, part, whole) in enumerate(zip(names, parts, wholes, strict=True))
     }
 
 
 def _share(hits: Bools) -> Figure:
-    return share(int(hits.sum()), len(hits), reason="no items")
+    return share(int(hits.sum()), len(hits), reason=gettext_noop("no items"))

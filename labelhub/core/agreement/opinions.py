@@ -23,6 +23,10 @@ from labelhub.core.agreement.figures import (
 )
 from labelhub.core.agreement.intervals import BOOTSTRAP
 from labelhub.core.agreement.ratings import Ints
+from labelhub.core.texts import gettext_noop
+
+NEVER_WRONG = gettext_noop("nothing was wrong before")
+NEVER_RIGHT = gettext_noop("nothing was right before")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +71,16 @@ def count_changes(
         right_wrong=int(lost.sum()),
         wrong_right=int(won.sum()),
         wrong_wrong=int(failed.sum()),
-        mended=clustered_share(sample, won, won + failed, reason="nothing was wrong before"),
-        spoilt=clustered_share(sample, lost, lost + stayed, reason="nothing was right before"),
+        mended=clustered_share(sample, won, won + failed, reason=NEVER_WRONG),
+        spoilt=clustered_share(sample, lost, lost + stayed, reason=NEVER_RIGHT),
     )
 
 
-TOO_FEW = "no debate has two answers to compare"
-NO_VARIATION = "no_variation: all answers are the same, so chance agreement cannot be removed"
-OPTIONS_DIFFER = "the options differ from item to item, so there is no chance agreement to remove"
+TOO_FEW = gettext_noop("no debate has two answers to compare")
+NO_VARIATION = gettext_noop("all answers are the same, so chance agreement cannot be removed")
+OPTIONS_DIFFER = gettext_noop(
+    "the options differ from item to item, so there is no chance agreement to remove"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,33 +31,40 @@ from labelhub.core.debate.info import (
 )
 from labelhub.core.debate.outcome import CallMaker, Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.llm.types import Call
+from labelhub.core.texts import gettext_noop
 
 FIRST, THEN = "first", "then"
 
 THETA = Setting(
     name="theta",
     main=True,
-    title="Doubt up to a lead of (θ)",
-    help="The second protocol runs if the most frequent answer leads by at most this share of the "
-    "votes (D_rate); with five votes, 0.5 means at most three for one answer.",
+    title=gettext_noop("Doubt up to a lead of (θ)"),
+    help=gettext_noop(
+        "The second protocol runs if the most frequent answer leads by at most this share of the "
+        "votes (D_rate); with five votes, 0.5 means at most three for one answer."
+    ),
     default=0.5,
     low=0.0,
     high=1.0,
 )
 MARGIN = Setting(
     name="margin",
-    title="Doubt below a probability margin of",
-    help="For protocols of one answer: the second protocol runs if the probability of the label "
-    "exceeds that of the next by less, or if the endpoint returns no probabilities. 0: never.",
+    title=gettext_noop("Doubt below a probability margin of"),
+    help=gettext_noop(
+        "For protocols of one answer: the second protocol runs if the probability of the label "
+        "exceeds that of the next by less, or if the endpoint returns no probabilities. 0: never."
+    ),
     default=0.5,
     low=0.0,
     high=1.0,
 )
 FLAGGED = Setting(
     name="flagged",
-    title="Flagged items",
-    help="Whether the second protocol also runs for items with a flag, such as roles that "
-    "disagree or answers in the wrong form.",
+    title=gettext_noop("Flagged items"),
+    help=gettext_noop(
+        "Whether the second protocol also runs for items with a flag, such as roles that "
+        "disagree or answers in the wrong form."
+    ),
     default="ask again",
     choices=("ask again", "accept"),
 )
@@ -173,9 +180,11 @@ def _settings_of_stages(chosen: Settings) -> tuple[Setting, ...]:
 
 INFO = ProtocolInfo(
     name="cascade",
-    title="Cascade",
-    description="A cheap protocol labels every item; a costly one runs only for items that are "
-    "in doubt after it.",
+    title=gettext_noop("Cascade"),
+    description=gettext_noop(
+        "A cheap protocol labels every item; a costly one runs only for items that are "
+        "in doubt after it."
+    ),
     group=Group.STAGES,
     start=cascade,
     parts=_parts,
@@ -183,14 +192,14 @@ INFO = ProtocolInfo(
     settings=(
         Setting(
             name=FIRST,
-            title="For every item",
+            title=gettext_noop("For every item"),
             default=self_consistency.INFO.name,
             choices=tuple(_OF_FIRST),
             main=True,
         ),
         Setting(
             name=THEN,
-            title="For items in doubt",
+            title=gettext_noop("For items in doubt"),
             default=ecj.INFO.name,
             choices=tuple(_OF_THEN),
             main=True,
@@ -201,7 +210,11 @@ INFO = ProtocolInfo(
     ),
     more_settings=_settings_of_stages,
     steps=lambda _: (),
-    opinions=Opinions(first="First protocol", last="in the end", voters="voters of its last stage"),
+    opinions=Opinions(
+        first=gettext_noop("First protocol"),
+        last=gettext_noop("in the end"),
+        voters=gettext_noop("voters of its last stage"),
+    ),
     debated=True,
     stages=_stages,
 )

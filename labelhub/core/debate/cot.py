@@ -6,6 +6,7 @@ Source: paper 001, section 3.1 and figure 13. Only the prompt differs from ``sin
 from labelhub.core.debate.info import Group, ProtocolInfo, fixed_count, role_parts
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.single import ask_once
+from labelhub.core.texts import gettext_noop
 
 
 def cot(item: DebateItem, spec: DebateSpec) -> Debate:
@@ -15,8 +16,8 @@ def cot(item: DebateItem, spec: DebateSpec) -> Debate:
 
 INFO = ProtocolInfo(
     name="cot",
-    title="Chain of thought",
-    description="One model reasons step by step, then labels, in one call.",
+    title=gettext_noop("Chain of thought"),
+    description=gettext_noop("One model reasons step by step, then labels, in one call."),
     group=Group.ONE,
     start=cot,
     parts=role_parts("cot", "annotator"),

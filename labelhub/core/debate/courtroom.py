@@ -44,6 +44,7 @@ from labelhub.core.debate.outcome import (
 from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.schema import Value
+from labelhub.core.texts import gettext_noop
 
 #: How many times as long as the other one side may be before whole sentences of it are cut.
 TOLERANCE = 1.25
@@ -83,7 +84,7 @@ def _sentence_ends(text: str) -> list[int]:
     return [sentence.end() for sentence in _SENTENCE.finditer(text)]
 
 
-NOT_FOR = (
+NOT_FOR = gettext_noop(
     "a trial compares two answers; sets of labels and free text have too many. "
     "Use extractor, critic, judge (ECJ), or for sets of labels a discussion."
 )
@@ -94,55 +95,63 @@ SETTINGS = (
     Setting(
         name="judges",
         main=True,
-        title="Judges",
-        help="The number of judges.",
+        title=gettext_noop("Judges"),
+        help=gettext_noop("The number of judges."),
         default=3,
         choices=(1, 3, 5),
     ),
     Setting(
         name="deliberation",
         main=True,
-        title="Deliberation",
-        help="Sequential: each judge reads the verdicts before, and the last one decides. "
-        "Parallel: the judges do not read each other, and the majority decides.",
+        title=gettext_noop("Deliberation"),
+        help=gettext_noop(
+            "Sequential: each judge reads the verdicts before, and the last one decides. "
+            "Parallel: the judges do not read each other, and the majority decides."
+        ),
         default="sequential",
         choices=("sequential", "parallel"),
     ),
     Setting(
         name="precedents",
         main=True,
-        title="Precedents for each label",
-        help="Verified items that are most similar to the text. Without precedents, a trial is "
-        "often less accurate than a single call (Courtroom-LLM, table 3).",
+        title=gettext_noop("Precedents for each label"),
+        help=gettext_noop(
+            "Verified items that are most similar to the text. Without precedents, a trial is "
+            "often less accurate than a single call (Courtroom-LLM, table 3)."
+        ),
         default=0,
         low=0,
         high=3,
     ),
     Setting(
         name="precedents_for",
-        title="Precedents are for",
+        title=gettext_noop("Precedents are for"),
         default="all",
         choices=("all", "candidates"),
-        help="All labels, or only the two candidates of the trial.",
+        help=gettext_noop("All labels, or only the two candidates of the trial."),
     ),
     Setting(
         name="speaks_first",
-        title="Heard first",
-        help="The argument that the judges read first has more weight. By item: each side is "
-        "first for about half of the items.",
+        title=gettext_noop("Heard first"),
+        help=gettext_noop(
+            "The argument that the judges read first has more weight. By item: each side is "
+            "first for about half of the items."
+        ),
         default="by item",
         choices=("by item", *SIDES),
     ),
     Setting(
         name="argument_length",
-        title="Length of an argument",
-        help="In characters. Both arguments are cut at the end of a sentence to about the same "
-        "length.",
+        title=gettext_noop("Length of an argument"),
+        help=gettext_noop(
+            "In characters. Both arguments are cut at the end of a sentence to about the same "
+            "length."
+        ),
         default=600,
         low=100,
         high=5000,
     ),
-    Setting(name="temperature", title="Temperature", default=0.5, low=0.0, high=2.0),
+    Setting(name="temperature", title=gettext_noop("Temperature"), default=0.5, low=0.0, high=2.0),
 )
 
 
@@ -297,9 +306,11 @@ def _steps(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 INFO = ProtocolInfo(
     name="courtroom",
-    title="Courtroom",
-    description="Two advocates argue for the two best answers; judges decide, with similar "
-    "verified items as precedents.",
+    title=gettext_noop("Courtroom"),
+    description=gettext_noop(
+        "Two advocates argue for the two best answers; judges decide, with similar "
+        "verified items as precedents."
+    ),
     group=Group.DEBATE,
     start=courtroom,
     parts=_parts,
@@ -309,11 +320,11 @@ INFO = ProtocolInfo(
     settings=SETTINGS,
     steps=_steps,
     opinions=Opinions(
-        first="Hearing",
-        last="verdict",
-        voters="judges",
+        first=gettext_noop("Hearing"),
+        last=gettext_noop("verdict"),
+        voters=gettext_noop("judges"),
         rounds="verdicts",
-        round="Judge",
+        round=gettext_noop("Judge"),
         round_from=1,
     ),
     debated=True,

@@ -25,22 +25,25 @@ from labelhub.core.debate.panel import (
 )
 from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Reply, Status
+from labelhub.core.texts import gettext_noop
 
 SETTINGS = (
     ANNOTATORS,
     Setting(
         name="rounds",
         main=True,
-        title="Rounds of discussion",
-        help="The maximum after the first annotations; the discussion ends once all agree.",
+        title=gettext_noop("Rounds of discussion"),
+        help=gettext_noop(
+            "The maximum after the first annotations; the discussion ends once all agree."
+        ),
         default=2,
         low=1,
         high=5,
     ),
     Setting(
         name="words_heard",
-        title="Length of a contribution",
-        help="In characters. The other annotators read only the end of longer texts.",
+        title=gettext_noop("Length of a contribution"),
+        help=gettext_noop("In characters. The other annotators read only the end of longer texts."),
         default=2000,
         low=200,
         high=20_000,
@@ -145,9 +148,11 @@ def _count_calls(settings: Settings) -> CallCount:
 
 INFO = ProtocolInfo(
     name="discussion",
-    title="Discussion",
-    description="Several models label, read each other's reasons and label again until they "
-    "agree or no round is left; the majority decides.",
+    title=gettext_noop("Discussion"),
+    description=gettext_noop(
+        "Several models label, read each other's reasons and label again until they "
+        "agree or no round is left; the majority decides."
+    ),
     group=Group.DEBATE,
     start=discussion,
     parts=annotator_parts("discussion"),
@@ -159,11 +164,11 @@ INFO = ProtocolInfo(
         (f"r0/{letter}", role_of(letter)) for letter in annotator_letters(settings)
     ),
     opinions=Opinions(
-        first="Majority before",
-        last="after the discussion",
-        voters="annotators",
+        first=gettext_noop("Majority before"),
+        last=gettext_noop("after the discussion"),
+        voters=gettext_noop("annotators"),
         rounds="rounds",
-        round="Round",
+        round=gettext_noop("Round"),
         signals=("first_d_rate",),
     ),
     debated=True,

@@ -14,6 +14,7 @@ from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema
+from labelhub.core.texts import gettext_noop
 
 ROLES = ("extractor", "critic", "judge")
 
@@ -92,12 +93,16 @@ def _uncertainty(
 
 INFO = ProtocolInfo(
     name="ecj",
-    title="Extractor, critic, judge (ECJ)",
-    description="One model proposes labels with quotations, one criticizes them, one decides.",
+    title=gettext_noop("Extractor, critic, judge (ECJ)"),
+    description=gettext_noop(
+        "One model proposes labels with quotations, one criticizes them, one decides."
+    ),
     group=Group.DEBATE,
     start=ecj,
     parts=role_parts("ecj", *ROLES),
     calls=fixed_count(3, 3),
-    opinions=Opinions(first="Extractor", last="judge", signals=("flips",)),
+    opinions=Opinions(
+        first=gettext_noop("Extractor"), last=gettext_noop("judge"), signals=("flips",)
+    ),
     debated=True,
 )

@@ -8,6 +8,7 @@ from typing import Any
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import TASKS, LabelType
+from labelhub.core.texts import gettext_noop
 
 
 class InvalidSetting(InvalidInput):
@@ -167,10 +168,10 @@ class Opinions:
 class Group(StrEnum):
     """The groups of protocols in forms."""
 
-    ONE = "One model"
-    VOTING = "Several independent models"
-    DEBATE = "Models that debate"
-    STAGES = "In stages"
+    ONE = gettext_noop("One model")
+    VOTING = gettext_noop("Several independent models")
+    DEBATE = gettext_noop("Models that debate")
+    STAGES = gettext_noop("In stages")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

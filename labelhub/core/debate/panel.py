@@ -13,9 +13,10 @@ from labelhub.core.debate.outcome import DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags, vote_signals
 from labelhub.core.llm.types import Reply, Status
 from labelhub.core.schema import Schema
+from labelhub.core.texts import gettext_noop
 
 #: Why free-text answers cannot be voted on.
-NOT_VOTABLE = (
+NOT_VOTABLE = gettext_noop(
     "answers in free text are hardly ever identical, so votes cannot be counted. Use single "
     "annotator, chain of thought, self-refine or extractor, critic, judge (ECJ)."
 )
@@ -78,8 +79,8 @@ LETTERS = "ABCDEFGHI"
 
 ANNOTATORS = Setting(
     name="annotators",
-    title="Annotators",
-    help="The number of annotators; each may have its own model.",
+    title=gettext_noop("Annotators"),
+    help=gettext_noop("The number of annotators; each may have its own model."),
     default=3,
     low=2,
     high=len(LETTERS),

@@ -13,25 +13,28 @@ from dataclasses import dataclass
 from labelhub.core.debate.info import Group, ProtocolInfo, Setting, fixed_count, role_parts
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Untrusted
 from labelhub.core.debate.single import ask_once
+from labelhub.core.texts import gettext_noop
 
 NAME, ROLE = "predict", "predictor"
-NOT_FOR = "a prediction needs exactly one correct answer out of several. Use single annotator."
+NOT_FOR = gettext_noop(
+    "a prediction needs exactly one correct answer out of several. Use single annotator."
+)
 AUTHOR, CHANCE = "author", "chance"
 LABELS_BY = Setting(
     name="labels_by",
     main=True,
     titled=True,
     compared=(AUTHOR, "llm", CHANCE),
-    title="Example labels",
-    help="The annotators whose labels the examples show.",
+    title=gettext_noop("Example labels"),
+    help=gettext_noop("The annotators whose labels the examples show."),
     default=AUTHOR,
     choices=(AUTHOR, "llm", "crowd", "expert", CHANCE),
 )
 EXAMPLES = Setting(
     name="examples",
     main=True,
-    title="Number of examples",
-    help="Other answers of the same author, if possible from the same conversation.",
+    title=gettext_noop("Number of examples"),
+    help=gettext_noop("Other answers of the same author, if possible from the same conversation."),
     default=3,
     low=0,
     high=5,
@@ -135,9 +138,11 @@ def _draw(*key: object) -> int:
 
 INFO = ProtocolInfo(
     name=NAME,
-    title="Predict the author",
-    description="One model predicts an author's answer from the author's other texts, shown "
-    "with the labels of one source. Arms compare which labels predict the author best.",
+    title=gettext_noop("Predict the author"),
+    description=gettext_noop(
+        "One model predicts an author's answer from the author's other texts, shown "
+        "with the labels of one source. Arms compare which labels predict the author best."
+    ),
     group=Group.ONE,
     start=predict,
     parts=role_parts(NAME, ROLE),

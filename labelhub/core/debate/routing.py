@@ -11,31 +11,32 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from labelhub.core.errors import InvalidInput
+from labelhub.core.texts import gettext_noop
 
 #: Flags that go to people under the default rule, with their meaning.
 FLAGS: dict[str, str] = {
-    "unparsed": "an answer could not be read",
-    "truncated": "an answer was cut off before it decided",
-    "refused": "a model refused",
-    "too_long": "the text is too long for a model",
-    "failed": "a call failed",
-    "cut_off": "an answer reached its token limit after it had decided",
-    "lenient": "an answer does not have the requested form",
-    "injection": "the text shows signs of prompt injection",
-    "tie": "the votes are tied",
-    "no_majority": "no answer has more than half of all votes",
-    "first_round_differs": "the annotators disagree before the discussion",
-    "dissent": "the annotators disagree at the end",
-    "extractor_differs": "extractor and judge disagree",
-    "critic_differs": "critic and judge disagree",
-    "judge_adds": "the judge added a label",
-    "changed_mind": "the refined answer differs from the draft",
-    "judges_differ": "the judges disagree",
-    "overturned": "the judges overturned the result of the hearing",
-    "outside": "nobody argued for the verdict",
+    "unparsed": gettext_noop("an answer could not be read"),
+    "truncated": gettext_noop("an answer was cut off before it decided"),
+    "refused": gettext_noop("a model refused"),
+    "too_long": gettext_noop("the text is too long for a model"),
+    "failed": gettext_noop("a call failed"),
+    "cut_off": gettext_noop("an answer reached its token limit after it had decided"),
+    "lenient": gettext_noop("an answer does not have the requested form"),
+    "injection": gettext_noop("the text shows signs of prompt injection"),
+    "tie": gettext_noop("the votes are tied"),
+    "no_majority": gettext_noop("no answer has more than half of all votes"),
+    "first_round_differs": gettext_noop("the annotators disagree before the discussion"),
+    "dissent": gettext_noop("the annotators disagree at the end"),
+    "extractor_differs": gettext_noop("extractor and judge disagree"),
+    "critic_differs": gettext_noop("critic and judge disagree"),
+    "judge_adds": gettext_noop("the judge added a label"),
+    "changed_mind": gettext_noop("the refined answer differs from the draft"),
+    "judges_differ": gettext_noop("the judges disagree"),
+    "overturned": gettext_noop("the judges overturned the result of the hearing"),
+    "outside": gettext_noop("nobody argued for the verdict"),
 }
 
-AT_MOST, AT_LEAST = "at most", "at least"
+AT_MOST, AT_LEAST = gettext_noop("at most"), gettext_noop("at least")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +76,40 @@ def number_in(value: Any) -> float | None:
 
 
 THRESHOLDS = (
-    Threshold("d_rate", "low_d_rate", "Lead of the first answer (D_rate)", AT_MOST, 0.5),
-    Threshold("first_d_rate", "low_first_d_rate", "Lead before the discussion", AT_MOST, None),
-    Threshold("margin", "low_margin", "Probability margin of the label", AT_MOST, None),
-    Threshold("entropy", "high_entropy", "Entropy of the votes", AT_LEAST, None),
-    Threshold("rounds_needed", "many_rounds", "Rounds of discussion", AT_LEAST, None, high=5),
     Threshold(
-        "judge_changes", "judges_changed", "Changes from judge to judge", AT_LEAST, 1, high=4
+        "d_rate", "low_d_rate", gettext_noop("Lead of the first answer (D_rate)"), AT_MOST, 0.5
+    ),
+    Threshold(
+        "first_d_rate",
+        "low_first_d_rate",
+        gettext_noop("Lead before the discussion"),
+        AT_MOST,
+        None,
+    ),
+    Threshold(
+        "margin", "low_margin", gettext_noop("Probability margin of the label"), AT_MOST, None
+    ),
+    Threshold("entropy", "high_entropy", gettext_noop("Entropy of the votes"), AT_LEAST, None),
+    Threshold(
+        "rounds_needed", "many_rounds", gettext_noop("Rounds of discussion"), AT_LEAST, None, high=5
+    ),
+    Threshold(
+        "judge_changes",
+        "judges_changed",
+        gettext_noop("Changes from judge to judge"),
+        AT_LEAST,
+        1,
+        high=4,
     ),
     # An item accepted by certainty must have a known certainty.
-    Threshold("uncertainty", "uncertain", "Overall uncertainty", AT_LEAST, None, known_only=False),
+    Threshold(
+        "uncertainty",
+        "uncertain",
+        gettext_noop("Overall uncertainty"),
+        AT_LEAST,
+        None,
+        known_only=False,
+    ),
 )
 AUDIT = "audit"
 USUAL_AUDIT = 0.03

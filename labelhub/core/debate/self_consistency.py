@@ -14,6 +14,7 @@ from labelhub.core.debate.info import (
 )
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
 from labelhub.core.debate.panel import NOT_VOTABLE, vote_outcome
+from labelhub.core.texts import gettext_noop
 
 ROLE = "annotator"
 
@@ -22,16 +23,16 @@ SETTINGS = (
         name="samples",
         main=True,
         titled=True,
-        title="Samples",
-        help="The number of answers for each item.",
+        title=gettext_noop("Samples"),
+        help=gettext_noop("The number of answers for each item."),
         default=5,
         low=2,
         high=25,
     ),
     Setting(
         name="temperature",
-        title="Temperature",
-        help="At 0 all samples would be the same.",
+        title=gettext_noop("Temperature"),
+        help=gettext_noop("At 0 all samples would be the same."),
         default=0.7,
         low=0.0,
         high=2.0,
@@ -52,9 +53,11 @@ def self_consistency(item: DebateItem, spec: DebateSpec) -> Debate:
 
 INFO = ProtocolInfo(
     name="self_consistency",
-    title="Self-consistency",
-    description="One model answers several times, and the most frequent answer wins. A small "
-    "lead shows that the text is ambiguous.",
+    title=gettext_noop("Self-consistency"),
+    description=gettext_noop(
+        "One model answers several times, and the most frequent answer wins. A small "
+        "lead shows that the text is ambiguous."
+    ),
     group=Group.ONE,
     start=self_consistency,
     parts=role_parts("self_consistency", "annotator"),
@@ -65,5 +68,9 @@ INFO = ProtocolInfo(
     steps=lambda settings: tuple(
         (f"sample/{number}", ROLE) for number in range(1, settings["samples"] + 1)
     ),
-    opinions=Opinions(first="First sample", last="vote", voters="samples"),
+    opinions=Opinions(
+        first=gettext_noop("First sample"),
+        last=gettext_noop("vote"),
+        voters=gettext_noop("samples"),
+    ),
 )

@@ -8,6 +8,7 @@ from labelhub.core.debate.info import Group, Opinions, ProtocolInfo, fixed_count
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags
 from labelhub.core.llm.types import Reply, Status
+from labelhub.core.texts import gettext_noop
 
 ROLES = ("drafter", "reviewer", "refiner")
 #: The uncertainty of a changed answer: the draft was not sure.
@@ -43,12 +44,12 @@ def self_refine(item: DebateItem, spec: DebateSpec) -> Debate:
 
 INFO = ProtocolInfo(
     name="self_refine",
-    title="Self-refine",
-    description="One model drafts, reviews its own draft and improves it.",
+    title=gettext_noop("Self-refine"),
+    description=gettext_noop("One model drafts, reviews its own draft and improves it."),
     group=Group.ONE,
     start=self_refine,
     parts=role_parts("self_refine", *ROLES),
     calls=fixed_count(3, 3),
-    opinions=Opinions(first="Draft", last="refined"),
+    opinions=Opinions(first=gettext_noop("Draft"), last=gettext_noop("refined")),
     debated=True,
 )

@@ -30,15 +30,18 @@ from labelhub.core.debate.outcome import DebateItem
 from labelhub.core.llm import parsing
 from labelhub.core.llm.types import Reply
 from labelhub.core.schema import Value
+from labelhub.core.texts import gettext_noop
 
 #: The highest rung at which an answer has the requested form.
 LAST_STRICT_RUNG = 3
 
 
 NO_MARGIN: Mapping[str, str] = {
-    "several": "several answers decided together, and none has a probability margin of its own",
-    "no_answer": "no answer could be read",
-    "no_probabilities": "the endpoint returned no usable probabilities for the label",
+    "several": gettext_noop(
+        "several answers decided together, and none has a probability margin of its own"
+    ),
+    "no_answer": gettext_noop("no answer could be read"),
+    "no_probabilities": gettext_noop("the endpoint returned no usable probabilities for the label"),
 }
 
 

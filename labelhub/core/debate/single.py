@@ -12,14 +12,17 @@ from labelhub.core.debate.info import Group, Part, ProtocolInfo, Setting, Settin
 from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec, Outcome
 from labelhub.core.debate.signals import debate_signals, flags, margin
 from labelhub.core.llm.types import Status
+from labelhub.core.texts import gettext_noop
 
 ROLE = "annotator"
 AFTER_LABEL = "after the label"
 QUOTES = Setting(
     name="quotes",
-    title="Quotations",
-    help="The published baseline gives only the label. Quotations show reviewers the evidence; "
-    "the model gives them after the label, so that they cannot change it.",
+    title=gettext_noop("Quotations"),
+    help=gettext_noop(
+        "The published baseline gives only the label. Quotations show reviewers the evidence; "
+        "the model gives them after the label, so that they cannot change it."
+    ),
     default="none",
     choices=("none", AFTER_LABEL),
 )
@@ -69,8 +72,10 @@ def _parts(settings: Settings) -> tuple[Part, ...]:
 
 INFO = ProtocolInfo(
     name="single",
-    title="Single annotator",
-    description="One model labels each text in one call: the baseline for every debate.",
+    title=gettext_noop("Single annotator"),
+    description=gettext_noop(
+        "One model labels each text in one call: the baseline for every debate."
+    ),
     group=Group.ONE,
     start=single,
     parts=_parts,

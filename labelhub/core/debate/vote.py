@@ -16,6 +16,7 @@ from labelhub.core.debate.panel import (
     role_of,
     vote_outcome,
 )
+from labelhub.core.texts import gettext_noop
 
 SETTINGS = (replace(ANNOTATORS, titled=True),)
 
@@ -29,9 +30,11 @@ def vote(item: DebateItem, spec: DebateSpec) -> Debate:
 
 INFO = ProtocolInfo(
     name="vote",
-    title="Vote",
-    description="Several models answer independently, and the majority wins: the baseline for "
-    "debates of the same cost.",
+    title=gettext_noop("Vote"),
+    description=gettext_noop(
+        "Several models answer independently, and the majority wins: the baseline for "
+        "debates of the same cost."
+    ),
     group=Group.VOTING,
     start=vote,
     parts=annotator_parts("vote"),
@@ -39,5 +42,9 @@ INFO = ProtocolInfo(
     answers=lambda task: task.votable,
     not_for=NOT_VOTABLE,
     settings=SETTINGS,
-    opinions=Opinions(first="First annotator", last="vote", voters="annotators"),
+    opinions=Opinions(
+        first=gettext_noop("First annotator"),
+        last=gettext_noop("vote"),
+        voters=gettext_noop("annotators"),
+    ),
 )

@@ -68,6 +68,14 @@ def test_viewers_see_numbers_and_nothing_that_was_written(viewer: Client, site: 
         assert viewer.get(page(site, rest)).status_code == 403
 
 
+def test_the_features_that_were_asked_about_are_listed(manager: Client, site: Site) -> None:
+    author = busy(site)
+    keys = set(author.questions.values_list("feature__key", flat=True))
+    context = manager.get(page(site)).context
+    assert {row.feature.key for row in context["features"]} == keys
+    assert context["features_left"] == site.features.count() - len(keys)
+
+
 def test_a_site_of_another_project_is_nowhere(manager: Client, site: Site) -> None:
     other = site_with_features()
     assert manager.get(f"/p/{site.project.slug}/sites/{other.pk}/").status_code == 404
@@ -79,4 +87,4 @@ def test_a_rise_of_none_fits_is_told_in_words(manager: Client, site: Site) -> No
     assert "Worse than before" not in words(manager.get(page(site)))
     many(author, nofit=40, answered=60, days_ago=1)
     shown = words(manager.get(page(site)))
-    assert "“None of these fit” rose from 5.0% (5 of 100) to 40.0% (40 of 100)" in shown
+    assert "“None of these fit” rose from 5 % (5 of 100) to 40 % (40 of 100)" in shown

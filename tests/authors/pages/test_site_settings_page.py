@@ -86,6 +86,15 @@ def test_a_fault_is_told_beside_its_field(
     assert "Corner shop" in words(response)
 
 
+def test_a_group_with_a_fault_is_open(manager: Client, site: Site) -> None:
+    def groups(response: Any) -> dict[str, bool]:
+        return {key: is_open for key, *_, is_open in response.context["form"].groups()}
+
+    usual = groups(manager.get(page(site, "settings/")))
+    assert not usual["data"]
+    assert groups(save(manager, site, retention_days="0")) == usual | {"data": True}
+
+
 def test_a_new_text_is_a_new_version(manager: Client, site: Site) -> None:
     old = site.consent_texts.get()
     Consent.objects.create(author=author_of(site, consent=False), text=old, by="widget")

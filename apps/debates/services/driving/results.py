@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from apps.common.charts import TEXT_MATCHER
 from apps.debates.models import Debate, Run, RunRole, Turn
 from apps.debates.services.driving.answers import Answer
 from apps.debates.services.routing import routing_policy
 from apps.labels.models import Annotator, Kind, Label
 from apps.labels.services import DebateResult, NewLabel, annotator_for
 from apps.projects.models import Item
+from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.outcome import DebateItem, Outcome, Precedent
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.parsing import strip_thinking
@@ -247,9 +249,10 @@ class Reporter:
 
     def _annotator(self, replicate: int) -> Annotator:
         if replicate not in self._annotators:
-            name = annotator_name(
-                self._run.protocol, [role.model.name for role in self._roles], replicate
-            )
+            models = [
+                TEXT_MATCHER if role.model.offline else role.model.name for role in self._roles
+            ]
+            name = annotator_name(self._run.protocol, models, replicate)
             self._annotators[replicate] = annotator_for(
                 self._run.project, kind=Kind.LLM, name=name, offline=self.offline
             )
@@ -257,8 +260,8 @@ class Reporter:
 
 
 def annotator_name(protocol: str, models: list[str], replicate: int) -> str:
-    """``ecj: a + b``; each replicate is a separate annotator, or it would supersede the last."""
-    name = f"{protocol}: {' + '.join(dict.fromkeys(models))}"
+    """``Vote: a + b``; each replicate is a separate annotator, or it would supersede the last."""
+    name = f"{PROTOCOLS[protocol].title}: {' + '.join(dict.fromkeys(models))}"
     return name if replicate == 1 else f"{name[:190]} #{replicate}"
 
 

@@ -19,6 +19,7 @@ from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
 
 from django.db import DatabaseError, connections
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from apps.common.jobs import is_closing
 from apps.debates import events
@@ -93,7 +94,7 @@ class Database:
         return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
 
 
-OFFLINE = "This machine: the text matcher works here."
+OFFLINE = gettext_noop("This machine: the text matcher works here.")
 #: Number of last changes of a limit in a report.
 CHANGES = 5
 

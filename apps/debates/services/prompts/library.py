@@ -6,6 +6,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from django.utils.translation import gettext
+
 from apps.debates.models import PromptVariant
 from apps.debates.selectors.prompts import (
     runs_by_prompt,
@@ -61,8 +63,8 @@ class Version:
     def title(self) -> str:
         """Its title on pages."""
         if self.present:
-            return "Present text"
-        return self.variant.title if self.variant else "Earlier text"
+            return gettext("Present text")
+        return self.variant.title if self.variant else gettext("Earlier text")
 
     @property
     def short(self) -> str:

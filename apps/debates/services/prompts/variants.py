@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
+from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
 from apps.debates.models import PromptVariant, Run
@@ -28,15 +29,15 @@ FORMS = {
     Output.DECISION: ("Final Decision:",),
     Output.RANKING: ("First choice:", "Second choice:"),
 }
-NO_GUARD = (
+NO_GUARD = gettext_noop(
     "The paragraph that tells models to treat what stands between <text> and </text> as data was "
     "removed or changed. A text that gives orders is then more likely to be obeyed."
 )
-NEW_FORM = (
+NEW_FORM = gettext_noop(
     "The form of the answer was changed. Try the variant and see whether its answers can be read."
 )
-NO_FORM = (
-    "Nothing asks for '{}' any more: answers can then hardly be read, and items go to people "
+NO_FORM = gettext_noop(
+    "Nothing asks for %(form)s any more: answers can then hardly be read, and items go to people "
     "without a label."
 )
 _ASKS_FOR_FORM = re.compile(rf"\{{[{{%][^}}\n]{{0,200}}\b{FORM}\b")
@@ -94,7 +95,7 @@ def check_draft(project: Project, present: Prompt, *, system: str, user: str) ->
     """
     draft = draft_variant(present, system=system, user=user)
     item = Item.objects.filter(project=project).order_by("pk").first() or Item(
-        project=project, external_id="sample", text="A sample text.", options=["Yes", "No"]
+        project=project, external_id="sample", text=gettext("A sample text."), options=["Yes", "No"]
     )
     try:
         shown = render_prompt(project, draft, item)
@@ -144,12 +145,13 @@ def warnings_about(prompt: Prompt) -> list[str]:
     system, user = (text for _, text in prompt.sections)
     found = []
     if library.shared("untrusted") not in system and library.shared("untrusted") not in user:
-        found.append(NO_GUARD)
+        found.append(gettext(NO_GUARD))
     missing = [words for words in FORMS.get(Output(prompt.output), ()) if words not in user]
     if missing:
-        found.append(NO_FORM.format("' and '".join(missing)))
+        forms = ", ".join(f"'{words}'" for words in missing)
+        found.append(gettext(NO_FORM) % {"form": forms})
     elif prompt.output == Output.DECISION and library.shared("decision") not in user:
-        found.append(NEW_FORM)
+        found.append(gettext(NEW_FORM))
     return found
 
 

@@ -3,6 +3,7 @@
 from labelhub.core.agreement.estimation import add_doubts, few_items_doubt
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
+from labelhub.core.texts import gettext_noop
 
 NO_VARIATION = "no_variation"
 ONE_ANNOTATOR = "one_annotator"
@@ -31,33 +32,39 @@ NEITHER = "neither_predicted_nor_true"
 NOT_RECORDED = "not_recorded"
 
 WORDS = {
-    NO_VARIATION: "All labels are the same: chance alone would give full agreement.",
-    ONE_ANNOTATOR: "Needs two annotators of this kind.",
-    NO_LABELS: "No labels of this kind.",
-    NO_SHARED_ITEMS: "No item has labels of both.",
-    NO_GOLD: "No item has gold.",
-    NO_AUTHOR: "No item has its author's answer.",
-    OWN_OPTIONS: "Each item has options of its own, so the first of one is not the first of "
-    "another: chance from how often a position is chosen would measure positions. "
-    "S_q is the right one.",
-    FREE_TEXT: "Free texts have no categories that chance could pick from.",
-    NO_TEXTS: "The texts were not read.",
-    NOT_COMPARED: "Only a sample of the many labels was compared; it has no item of these two.",
-    MANY_ANSWERS: "Too many different answers for a table of them.",
-    BELOW_ZERO: "Ratios need a scale without points below zero.",
-    MISSING_RATINGS: "No item was rated by all annotators of this kind.",
-    ONE_RATED_BY_ALL: "Only one item was rated by all annotators of this kind; it needs two.",
-    MEANS_ALIKE: "The means of items vary less than chance alone would make them.",
-    NO_PAIR: "No item has two labels of this kind.",
-    TOO_FEW_LABELS: "No item has two labels.",
-    TOO_MANY_LABELS: "There are too many labels to compute this while you wait.",
-    FEW_ITEMS: "Too few items for this test.",
-    ONE_CLUSTER: "All its items belong together, so their spread is not known.",
-    NO_SINGLE_ANSWER: "No item has a single most frequent answer.",
-    NEVER_PREDICTED: "The label was never predicted.",
-    NEVER_TRUE: "The label is never the truth.",
-    NEITHER: "The label is neither predicted nor ever the truth.",
-    NOT_RECORDED: "Nobody recorded it.",
+    NO_VARIATION: gettext_noop("All labels are the same: chance alone would give full agreement."),
+    ONE_ANNOTATOR: gettext_noop("Needs two annotators of this kind."),
+    NO_LABELS: gettext_noop("No labels of this kind."),
+    NO_SHARED_ITEMS: gettext_noop("No item has labels of both."),
+    NO_GOLD: gettext_noop("No item has gold."),
+    NO_AUTHOR: gettext_noop("No item has its author's answer."),
+    OWN_OPTIONS: gettext_noop(
+        "Each item has options of its own, so the first of one is not the first of "
+        "another: chance from how often a position is chosen would measure positions. "
+        "S_q is the right one."
+    ),
+    FREE_TEXT: gettext_noop("Free texts have no categories that chance could pick from."),
+    NO_TEXTS: gettext_noop("The texts were not read."),
+    NOT_COMPARED: gettext_noop(
+        "Only a sample of the many labels was compared; it has no item of these two."
+    ),
+    MANY_ANSWERS: gettext_noop("Too many different answers for a table of them."),
+    BELOW_ZERO: gettext_noop("Ratios need a scale without points below zero."),
+    MISSING_RATINGS: gettext_noop("No item was rated by all annotators of this kind."),
+    ONE_RATED_BY_ALL: gettext_noop(
+        "Only one item was rated by all annotators of this kind; it needs two."
+    ),
+    MEANS_ALIKE: gettext_noop("The means of items vary less than chance alone would make them."),
+    NO_PAIR: gettext_noop("No item has two labels of this kind."),
+    TOO_FEW_LABELS: gettext_noop("No item has two labels."),
+    TOO_MANY_LABELS: gettext_noop("There are too many labels to compute this while you wait."),
+    FEW_ITEMS: gettext_noop("Too few items for this test."),
+    ONE_CLUSTER: gettext_noop("All its items belong together, so their spread is not known."),
+    NO_SINGLE_ANSWER: gettext_noop("No item has a single most frequent answer."),
+    NEVER_PREDICTED: gettext_noop("The label was never predicted."),
+    NEVER_TRUE: gettext_noop("The label is never the truth."),
+    NEITHER: gettext_noop("The label is neither predicted nor ever the truth."),
+    NOT_RECORDED: gettext_noop("Nobody recorded it."),
 }
 
 

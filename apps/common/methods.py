@@ -1,0 +1,82 @@
+"""The methods of figures and the doubts about them, which reports hold in English, for a page."""
+
+import re
+from functools import cache
+
+from django.utils.translation import gettext, gettext_noop
+
+#: What a part of a method or doubt may be, as the core writes them; ``;`` is between parts.
+TEMPLATES = (
+    gettext_noop("linearised standard error over {unit}, Student's t"),
+    gettext_noop("percentile bootstrap over {unit}, {draws} draws, seed {seed}"),
+    gettext_noop("paired percentile bootstrap over {unit}, {draws} draws, seed {seed}"),
+    gettext_noop("(of few items the value is too large)"),
+    gettext_noop(
+        "(moved down by twice the bias of its draws: of few items the value is too large)"
+    ),
+    gettext_noop("the passes of an item go together"),
+    gettext_noop("the items of an author go together"),
+    gettext_noop("the items of a cluster go together"),
+    gettext_noop("in {number} groups"),
+    gettext_noop("mean over {number} labels"),
+    gettext_noop("large-sample standard error (Fleiss, Cohen and Everitt 1969)"),
+    gettext_noop("Shrout and Fleiss 1979"),
+    gettext_noop("at most {number} labels of an item compared, drawn with seed {seed}"),
+    gettext_noop("chance from {number} pairs of labels, drawn with seed {seed}"),
+    gettext_noop("of two labels in the middle each counts half"),
+    gettext_noop("mean of labels, Student's t"),
+    gettext_noop("all that was paid, refused and repeated calls too, over the labels reached"),
+    gettext_noop("one-sided t-test over {unit}"),
+    gettext_noop("exact McNemar test, two-sided"),
+    gettext_noop("sign-flip permutation test over whole {unit}, two-sided, {how}"),
+    gettext_noop("Cochran's Q by permutation of the kinds' answers over whole {unit}, {how}"),
+    gettext_noop("Cochran's Q"),
+    gettext_noop("{draws} draws, seed {seed}"),
+    gettext_noop("exact"),
+    gettext_noop("chi-square of many"),
+    gettext_noop("ties broken by a draw, seed {seed}"),
+    gettext_noop("fewer than 10 items lie outside the commonest category"),
+    gettext_noop("it rests on fewer than 10 items"),
+    gettext_noop("fewer than 20 different {unit} are drawn"),
+    gettext_noop("the test is over fewer than 10 different {unit}"),
+    gettext_noop("the interval takes items for independent, yet several share {unit}"),
+    # What may be drawn.
+    gettext_noop("items"),
+    gettext_noop("authors"),
+    gettext_noop("users"),
+    gettext_noop("conversations"),
+    gettext_noop("dialogues"),
+    gettext_noop("documents"),
+    gettext_noop("papers"),
+    gettext_noop("threads"),
+)
+
+
+def method_words(method: str) -> str:
+    """A method or doubt in the language of the page; what is not known stays English."""
+    return "; ".join(_part_words(part) for part in method.split("; ")) if method else ""
+
+
+def _part_words(part: str) -> str:
+    code, colon, words = part.partition(": ")
+    if colon and " " not in code:
+        return f"{code}: {_part_words(words)}"
+    start, bracket, note = part.partition(" (")
+    if bracket and f"({note}" in TEMPLATES:
+        return f"{_part_words(start)} {gettext(f'({note}')}"
+    for template, pattern in patterns():
+        if found := pattern.fullmatch(part):
+            named = {name: _part_words(value) for name, value in found.groupdict().items()}
+            return gettext(template).format(**named)
+    return gettext(part)
+
+
+@cache
+def patterns() -> list[tuple[str, re.Pattern[str]]]:
+    """Each template, and the parts that it stands for."""
+    found = []
+    for template in TEMPLATES:
+        pattern = re.escape(template).replace(r"\{how\}", "(?P<how>.+)")
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^,]+)", pattern)
+        found.append((template, re.compile(pattern)))
+    return found

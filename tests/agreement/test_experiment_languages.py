@@ -1,0 +1,38 @@
+"""Experiments in other languages: pages speak the reader's, REST and the cache English."""
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from rest_framework.test import APIClient
+
+from apps.accounts.roles import Role
+from tests.agreement.test_experiment_pages import at, compared, signed_in
+from tests.factories.projects import member
+
+pytestmark = pytest.mark.django_db
+
+
+def read_in(client: Client, language: str, address: str) -> str:
+    client.cookies[settings.LANGUAGE_COOKIE_NAME] = language
+    return client.get(address).content.decode()
+
+
+def test_the_first_reader_of_a_comparison_does_not_choose_its_language() -> None:
+    trial = compared()
+    page = read_in(signed_in(trial.project), "de", at(trial, "experiment_detail"))
+    assert "p = 0,75" in page
+    caller = APIClient()
+    caller.force_authenticate(member(trial.project, Role.VIEWER))
+    body = caller.get(f"/api/v1/experiments/{trial.experiment.pk}/").json()
+    assert body["finding"].startswith("No set-up is significantly better than A (Single annotator)")
+    assert "p = 0.75" in body["finding"]
+    assert [arm["title"] for arm in body["arms"]] == [
+        "Single annotator",
+        "Extractor, critic, judge (ECJ)",
+        "Self-consistency (3 samples)",
+    ]
+    assert {arm["models"] for arm in body["arms"]} == {"Text matcher (demo)"}
+    assert body["arms"][1]["changes"][0]["step"] == "Extractor → judge"
+    assert list(body["arms"][2]["judges"])[:2] == ["who", "all_items"]
+    page = read_in(signed_in(trial.project), "en", at(trial, "experiment_detail"))
+    assert "p = 0.75" in page
