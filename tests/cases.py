@@ -1,12 +1,14 @@
-"""A table of cases as one test: collected once, with every case that fails listed by itself."""
+"""A table of cases as one test: collected once, with every case that fails listed by itself; and
+what a test takes for granted."""
 
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
+Found = TypeVar("Found")
 PARAMETER_SET = type(pytest.param())
 
 
@@ -49,3 +51,9 @@ def all_cases(names: str | Iterable[str], cases: Iterable[Any], **_: Any) -> Cal
 def _values(case: Any, count: int) -> tuple[Any, ...]:
     values = case.values if isinstance(case, PARAMETER_SET) else case
     return tuple(values) if count > 1 or isinstance(case, PARAMETER_SET) else (values,)
+
+
+def present(value: Found | None) -> Found:
+    """The value, which must be there."""
+    assert value is not None
+    return value

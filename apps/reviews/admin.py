@@ -11,8 +11,6 @@ from apps.reviews.queue.leases import free_slots
 
 @admin.register(Slot)
 class SlotAdmin(ReadOnlyAdmin):
-    """Slots and their leases."""
-
     list_display = ["id", "project", "item", "number", "holder", "lease_until", "label"]
     list_filter = ["lease_until", "project"]
     list_select_related = ["project", "item", "holder", "label"]
@@ -29,14 +27,11 @@ class SlotAdmin(ReadOnlyAdmin):
         messages.success(request, f"{freed} freed; slots that hold a label stay as they are.")
 
     def has_release_permission(self, request: HttpRequest) -> bool:
-        """Whoever may change slots by Django's own permissions."""
         return bool(request.user.has_perm("reviews.change_slot"))
 
 
 @admin.register(Decision)
 class DecisionAdmin(ReadOnlyAdmin):
-    """What reviewers did."""
-
     list_display = [
         "id", "project", "item", "reviewer", "action", "late", "extra", "undone_at", "created_at",
     ]  # fmt: skip

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class SlotQuerySet(models.QuerySet["Slot"]):
-    """Slots."""
-
     def live(self, now: datetime) -> "SlotQuerySet":
         """Slots that somebody holds at ``now``."""
         return self.filter(label__isnull=True, lease_until__gt=now)
@@ -40,22 +38,22 @@ UNDOABLE = Q(label__isnull=True) | Q(label__withdrawn=False, label__superseded_b
 
 
 class DecisionQuerySet(models.QuerySet["Decision"]):
-    """Decisions."""
-
     def standing(self, project: Project, user: "User") -> "DecisionQuerySet":
         """What ``user`` decided in ``project`` and has not undone, the latest first."""
         return self.filter(project=project, reviewer=user, undone_at__isnull=True).order_by("-pk")
 
     def undoable(self) -> "DecisionQuerySet":
-        """Those that can be undone; see :data:`UNDOABLE`."""
         return self.filter(UNDOABLE)
 
     def only_rejecting(self) -> "DecisionQuerySet":
         """Those that only reject the suggestion, which the person has not answered since."""
         return self.undoable().filter(label__rejected=True)
 
+    def leaving(self) -> "DecisionQuerySet":
+        """Skips and postponements in force."""
+        return self.filter(label__isnull=True, undone_at__isnull=True)
+
     def skips(self) -> "DecisionQuerySet":
-        """Only skips."""
         return self.filter(action="skip")
 
 
@@ -98,6 +96,9 @@ class BulkJob(models.Model):
         FAILED = "failed", _("Failed")
         UNDOING = "undoing", _("Being undone")
         UNDONE = "undone", _("Undone")
+
+    UNFINISHED = (Status.QUEUED, Status.RUNNING, Status.UNDOING)
+    UNDOABLE = (Status.DONE, Status.FAILED)
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="bulk_jobs")
     actor = models.ForeignKey(

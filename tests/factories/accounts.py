@@ -1,8 +1,10 @@
 """People and their keys."""
 
 from django.contrib.auth.models import Permission
+from django.test import Client
 from factory.declarations import LazyAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory, Password
+from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
 from apps.common.sealing import digest
@@ -19,6 +21,20 @@ class UserFactory(DjangoModelFactory[User]):
 
     class Meta:
         model = User
+
+
+def browser_of(user: User) -> Client:
+    """A browser in which ``user`` is signed in."""
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def api_of(user: User) -> APIClient:
+    """REST as ``user``."""
+    client = APIClient()
+    client.force_authenticate(user)
+    return client
 
 
 def allow_accounts(user: User) -> User:

@@ -59,6 +59,14 @@ def suggest(
     return label
 
 
+def suggested_items(project: Project, count: int) -> list[Item]:
+    """Items in the queue with the suggestion ``good``."""
+    items = queued_items(project, count)
+    for item in items:
+        suggest(item, "good")
+    return items
+
+
 def reviewer(project: Project) -> User:
     """A crowd worker who may review."""
     return member(project, Role.REVIEWER)

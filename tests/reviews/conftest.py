@@ -5,13 +5,23 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
-from apps.projects.models import Project
-from tests.factories.reviews import expert, new_project, reviewer
+from apps.accounts.roles import ReviewerKind, Role
+from apps.projects.models import Item, Project
+from tests.factories.accounts import api_of, browser_of
+from tests.factories.projects import member
+from tests.factories.reviews import expert, new_project, queued_items, reviewer
 
 
 @pytest.fixture
-def project() -> Project:
-    return new_project()
+def project(request: pytest.FixtureRequest) -> Project:
+    """With the fields that the test's module names in ``PROJECT``."""
+    return new_project(**getattr(request.module, "PROJECT", {}))
+
+
+@pytest.fixture
+def item(project: Project) -> Item:
+    """In the queue."""
+    return queued_items(project, 1)[0]
 
 
 @pytest.fixture
@@ -25,16 +35,17 @@ def judge(project: Project) -> User:
 
 
 @pytest.fixture
+def manager(project: Project) -> User:
+    return member(project, Role.MANAGER, ReviewerKind.EXPERT)
+
+
+@pytest.fixture
 def browser(person: User) -> Client:
     """Where ``person`` is signed in."""
-    client = Client()
-    client.force_login(person)
-    return client
+    return browser_of(person)
 
 
 @pytest.fixture
 def api(person: User) -> APIClient:
     """REST as ``person``."""
-    client = APIClient()
-    client.force_authenticate(person)
-    return client
+    return api_of(person)

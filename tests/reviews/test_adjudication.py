@@ -24,7 +24,7 @@ from apps.reviews.models import Intervention, Slot
 from apps.reviews.queue.leases import claim_next_item
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from labelhub.core.schema import ValueNotOffered
-from tests.cases import all_cases
+from tests.cases import all_cases, present
 from tests.factories.labels import draft, machine
 from tests.factories.projects import ASPECTS
 from tests.factories.reviews import (
@@ -38,11 +38,7 @@ from tests.factories.reviews import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
+PROJECT = {"overlap": 2}
 
 
 def in_conflict(project: Project, *people: User, values: tuple[Any, ...] = ("good", "bad")) -> Item:
@@ -102,8 +98,7 @@ def test_a_dispute_with_a_machine_is_settled(project: Project, judge: User) -> N
 
     done = rule(item, judge, "good")
 
-    assert done.gold is not None
-    assert done.gold.basis == Gold.Basis.ADJUDICATION
+    assert present(done.gold).basis == Gold.Basis.ADJUDICATION
     assert (state_of(item).disputed, done.overruled) == (False, [])
 
 
@@ -146,22 +141,18 @@ def test_an_item_elsewhere_is_not_found(project: Project, judge: User) -> None:
 
 def test_two_experts_never_have_the_same_item(project: Project, judge: User) -> None:
     item, other = in_conflict(project), expert(project)
-    mine = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
-    assert mine is not None
+    mine = present(claim_to_adjudicate(project=project, user=judge, item_id=item.pk))
 
     assert claim_to_adjudicate(project=project, user=other, item_id=item.pk) is None
     assert claim_next_item(project=project, user=other) is None
     assert next_case(project, other) is None
-    held = lease_of_others(item.pk, other)
-    assert held is not None
+    held = present(lease_of_others(item.pk, other))
     assert held.holder == judge
-    again = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
-    assert again is not None
+    again = present(claim_to_adjudicate(project=project, user=judge, item_id=item.pk))
     assert again.lease_token == mine.lease_token
 
     Slot.objects.update(lease_until=timezone.now())
-    taken = claim_to_adjudicate(project=project, user=other, item_id=item.pk)
-    assert taken is not None
+    taken = present(claim_to_adjudicate(project=project, user=other, item_id=item.pk))
     assert taken.pk == mine.pk
 
 
@@ -177,8 +168,7 @@ def test_whoever_comes_second_overrules_nobody_unknowingly(project: Project, jud
 
 def test_one_of_the_two_may_settle_it(project: Project, judge: User) -> None:
     item = in_conflict(project, judge, reviewer(project))
-    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
-    assert slot is not None
+    slot = present(claim_to_adjudicate(project=project, user=judge, item_id=item.pk))
     assert next_case(project, judge) == item.pk
 
     done = rule(item, judge, "good", lease_token=slot.lease_token)
@@ -198,8 +188,7 @@ def test_who_was_checked_by_it_before_may_settle_it(project: Project, judge: Use
 
     done = rule(item, judge, "bad")
 
-    assert done.gold is not None
-    assert (done.gold.value, done.label.role) == ("bad", Label.Role.ADJUDICATION)
+    assert (present(done.gold).value, done.label.role) == ("bad", Label.Role.ADJUDICATION)
 
 
 def test_those_who_are_overruled_are_told(project: Project, judge: User) -> None:
@@ -233,8 +222,7 @@ def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:
     ]
 
 
-def test_audits_stay_blind_for_the_expert(project: Project, judge: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_audits_stay_blind_for_the_expert(project: Project, item: Item, judge: User) -> None:
     suggest(item, "bad", reasons=["audit"])
     for value in ("good", "bad"):
         person = reviewer(project)
@@ -248,9 +236,8 @@ def test_audits_stay_blind_for_the_expert(project: Project, judge: User) -> None
     assert len(read_opinions(project, judge, item.pk).opinions) == 4
 
 
-def test_what_waits_for_nobody_is_not_told(project: Project, judge: User) -> None:
+def test_what_waits_for_nobody_is_not_told(project: Project, person: User, judge: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     answer(claim(project, person), person, "good")
 
     with pytest.raises(Conflict):

@@ -1,7 +1,6 @@
 """What an expert has on their desk is no part of their queue."""
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.models import User
@@ -10,15 +9,13 @@ from apps.reviews.adjudication.services import claim_to_adjudicate
 from apps.reviews.models import Slot
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.status import queue_status
-from tests.factories.reviews import claim, new_project, queued_items
+from tests.cases import present
+from tests.factories.accounts import browser_of
+from tests.factories.reviews import claim, queued_items
 from tests.reviews.test_adjudication import in_conflict
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
+PROJECT = {"overlap": 2}
 
 
 def desk(project: Project, judge: User) -> Slot:
@@ -38,8 +35,7 @@ def test_the_queue_hands_out_another_item(project: Project, judge: User) -> None
 
 def test_the_end_of_the_queue_tells_of_the_desk(project: Project, judge: User) -> None:
     desk(project, judge)
-    client = Client()
-    client.force_login(judge)
+    client = browser_of(judge)
 
     html = client.get(reverse("review", args=[project.slug])).content.decode()
     status = queue_status(project, judge)
@@ -52,8 +48,7 @@ def test_taken_to_the_desk_it_leaves_the_queue(project: Project, judge: User) ->
     item = in_conflict(project)
     slot = claim(project, judge)
 
-    taken = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
+    taken = present(claim_to_adjudicate(project=project, user=judge, item_id=item.pk))
 
-    assert taken is not None
     assert taken.pk == slot.pk
     assert claim_next_item(project=project, user=judge) is None

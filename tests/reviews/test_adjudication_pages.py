@@ -18,11 +18,7 @@ from tests.reviews.test_adjudication import in_conflict, rule, state_of
 from tests.reviews.test_comments import HOSTILE, say
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
+PROJECT = {"overlap": 2}
 
 
 @pytest.fixture

@@ -4,28 +4,18 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.projects.models import Project
 from apps.reviews.models import Comment
+from tests.factories.accounts import api_of
 from tests.factories.reviews import expert, new_project, reviewer
 from tests.reviews.test_adjudication import in_conflict
 from tests.reviews.test_comments import HOSTILE, say
 from tests.reviews.test_page import SCALE
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
-
-
-def as_(user: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(user)
-    return client
+PROJECT = {"overlap": 2}
 
 
 def test_what_waits_is_listed(
@@ -34,11 +24,11 @@ def test_what_waits_is_listed(
     items = [in_conflict(project) for _ in range(3)]
 
     with django_assert_num_queries(4):  # the member; schema, what waits, what is said of it
-        body = as_(judge).get(f"/api/v1/projects/{project.slug}/adjudication/").json()
+        body = api_of(judge).get(f"/api/v1/projects/{project.slug}/adjudication/").json()
 
     assert (body["count"], [row["item"] for row in body["results"]]) == (3, [i.pk for i in items])
     assert body["results"][0]["against"] == "bad / good"
-    narrowed = as_(judge).get(f"/api/v1/projects/{project.slug}/adjudication/?between=machine")
+    narrowed = api_of(judge).get(f"/api/v1/projects/{project.slug}/adjudication/?between=machine")
     assert narrowed.json()["count"] == 0
 
 
@@ -53,8 +43,8 @@ def test_a_ruling_is_gold_and_stored_once(project: Project, judge: User) -> None
     }
     address = f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/"
 
-    first = as_(judge).post(address, sent, format="json")
-    again = as_(judge).post(address, sent, format="json")
+    first = api_of(judge).post(address, sent, format="json")
+    again = api_of(judge).post(address, sent, format="json")
 
     assert (first.status_code, again.status_code) == (201, 200)
     body = first.json()
@@ -62,12 +52,12 @@ def test_a_ruling_is_gold_and_stored_once(project: Project, judge: User) -> None
     assert body["label"]["evidence"] == {"bad": ["the food"]}
     assert len(body["overruled"]) == 1
     assert Comment.objects.get().pk == body["comment"]
-    other = as_(expert(project)).post(address, {"value": "good"}, format="json")
+    other = api_of(expert(project)).post(address, {"value": "good"}, format="json")
     assert (other.status_code, other.json()["code"]) == (409, "decided_meanwhile")
 
 
 def test_items_elsewhere_are_not_found(project: Project, judge: User) -> None:
-    foreign, client = in_conflict(new_project(overlap=2)), as_(judge)
+    foreign, client = in_conflict(new_project(overlap=2)), api_of(judge)
     base = f"/api/v1/projects/{project.slug}/adjudication/{foreign.pk}/"
 
     assert client.get(f"/api/v1/items/{foreign.pk}/opinions/").status_code == 404
@@ -75,10 +65,9 @@ def test_items_elsewhere_are_not_found(project: Project, judge: User) -> None:
     assert client.post(f"{base}return/", {"reason": "x"}, format="json").status_code == 404
 
 
-def test_comments_are_said_listed_and_resolved(project: Project) -> None:
-    person = reviewer(project)
+def test_comments_are_said_listed_and_resolved(project: Project, person: User) -> None:
     item = in_conflict(project, person, reviewer(project))
-    base, client = f"/api/v1/projects/{project.slug}/comments/", as_(person)
+    base, client = f"/api/v1/projects/{project.slug}/comments/", api_of(person)
 
     made = client.post(base, {"item": item.pk, "text": HOSTILE}, format="json")
     assert made.status_code == 201
@@ -98,11 +87,11 @@ def test_words_come_once_one_has_answered(project: Project) -> None:
     item = in_conflict(project, person, reviewer(project))
     comment = say(item, person, f"Surely bad, @{late.username}")
 
-    (row,) = as_(late).get(f"/api/v1/projects/{project.slug}/comments/").json()["results"]
+    (row,) = api_of(late).get(f"/api/v1/projects/{project.slug}/comments/").json()["results"]
 
     assert (row["text"], row["readable"], row["mentions"]) == ("", False, [])
     address = f"/api/v1/projects/{project.slug}/comments/{comment.pk}/resolve/"
-    assert as_(late).post(address).status_code == 404
+    assert api_of(late).post(address).status_code == 404
 
 
 def test_a_point_of_a_scale_is_decided_with_evidence() -> None:
@@ -111,7 +100,7 @@ def test_a_point_of_a_scale_is_decided_with_evidence() -> None:
     quote = item.text[:6]
     sent = {"value": 2, "evidence": {"cold": [quote]}}
 
-    response = as_(expert(project)).post(
+    response = api_of(expert(project)).post(
         f"/api/v1/projects/{project.slug}/adjudication/{item.pk}/", sent, format="json"
     )
 

@@ -19,17 +19,13 @@ from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 from labelhub.core.schema.operations import Rename
-from tests.cases import all_cases
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.cases import all_cases, present
+from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
 from tests.factories.schema_changes import changed
 from tests.reviews.test_adjudication import in_conflict, rule, state_of
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
+PROJECT = {"overlap": 2}
 
 
 def back(item: object, user: User, reason: str = "Look at the end.") -> SentBack:
@@ -39,13 +35,11 @@ def back(item: object, user: User, reason: str = "Look at the end.") -> SentBack
 def test_undo_brings_the_conflict_back(project: Project, judge: User) -> None:
     wrong = reviewer(project)
     item = in_conflict(project, wrong, reviewer(project))
-    slot = claim_to_adjudicate(project=project, user=judge, item_id=item.pk)
-    assert slot is not None
+    slot = present(claim_to_adjudicate(project=project, user=judge, item_id=item.pk))
     rule(item, judge, lease_token=slot.lease_token, explain="Irony.")
 
-    undone = undo_adjudication(project=project, user=judge)
+    assert undo_adjudication(project=project, user=judge) is not None
 
-    assert undone is not None
     assert state_of(item).stage == ItemState.Stage.CONFLICT
     assert not Gold.objects.current().exists()
     assert unread_mentions(project.pk, wrong.pk) == 0
@@ -87,8 +81,7 @@ def test_an_item_goes_back_to_the_same_people(project: Project, judge: User) -> 
 
     assert set(sent.people) == set(people)
     assert not Label.objects.current().exists()
-    withdrawn = Label.objects.filter(withdrawn=True).first()
-    assert withdrawn is not None
+    withdrawn = present(Label.objects.filter(withdrawn=True).first())
     assert withdrawn.provenance == {"sent_back_by": judge.username, "reason": "Look at the end."}
     assert Assignment.objects.filter(open=True).count() == 2
     assert state_of(item).audience == ItemState.Audience.NAMED
@@ -135,19 +128,15 @@ def test_crowd_workers_send_nothing_back(project: Project) -> None:
         back(in_conflict(project), reviewer(project))
 
 
-class TestUndoFromTheQueue:
-    def test_what_the_expert_had_said_before_stands_again(
-        self, project: Project, judge: User
-    ) -> None:
-        item = in_conflict(project, judge, reviewer(project))
-        rule(item, judge, "bad")
+def test_undo_from_the_queue_restores_it_too(project: Project, judge: User) -> None:
+    item = in_conflict(project, judge, reviewer(project))
+    rule(item, judge, "bad")
 
-        undone = undo_last(project=project, user=judge)
+    undone = present(undo_last(project=project, user=judge))
 
-        assert undone is not None
-        assert (undone.restored, undone.slot) == (True, None)
-        assert sorted(str(label.value) for label in Label.objects.current()) == ["bad", "good"]
-        assert state_of(item).stage == ItemState.Stage.CONFLICT
+    assert (undone.restored, undone.slot) == (True, None)
+    assert sorted(str(label.value) for label in Label.objects.current()) == ["bad", "good"]
+    assert state_of(item).stage == ItemState.Stage.CONFLICT
 
 
 def test_undo_after_a_change_of_labels_takes_the_decision_back(

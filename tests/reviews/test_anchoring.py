@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.models import User
@@ -13,26 +12,15 @@ from apps.reviews.models import Decision
 from apps.reviews.quality.anchoring import anchoring_report, in_points, sentence
 from labelhub.core.agreement.figures import figure
 from tests.cases import all_cases
+from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.quality import decided, known
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.reviews import answer, claim, expert, reviewer, suggested_items
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"blind_share": 0.5, "overlap": 2}
 
 SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(blind_share=0.5, overlap=2)
 
 
 def drawn(item: Item, user: User, value: Any, arm: str, **fields: Any) -> Decision:
@@ -40,16 +28,9 @@ def drawn(item: Item, user: User, value: Any, arm: str, **fields: Any) -> Decisi
     return decided(item, user, value, arm=arm, suggestion=state.suggestion, **fields)
 
 
-def suggested(project: Project, count: int) -> list[Item]:
-    items = queued_items(project, count)
-    for item in items:
-        suggest(item, "good")
-    return items
-
-
 def answered(project: Project, user: User, arm: str, same: int, other: int) -> list[Item]:
     """Items with the suggestion ``good``, of which ``same`` are answered with it."""
-    items = suggested(project, same + other)
+    items = suggested_items(project, same + other)
     for index, item in enumerate(items):
         drawn(item, user, "good" if index < same else "bad", arm)
     return items
@@ -100,7 +81,7 @@ def test_too_few_answers_are_refused_with_the_reason(project: Project) -> None:
 
 
 def test_of_several_answers_the_first_that_stands_counts(project: Project) -> None:
-    (item,), user = suggested(project, 1), reviewer(project)
+    (item,), user = suggested_items(project, 1), reviewer(project)
     slip = drawn(item, user, "good", SHOWN)
     Decision.objects.filter(pk=slip.pk).update(undone_at=slip.created_at)
     first = drawn(item, user, "bad", SHOWN, supersedes=slip.label)
@@ -112,7 +93,7 @@ def test_of_several_answers_the_first_that_stands_counts(project: Project) -> No
 
 
 def test_an_abstention_takes_nothing_over(project: Project) -> None:
-    (item,), user = suggested(project, 1), reviewer(project)
+    (item,), user = suggested_items(project, 1), reviewer(project)
     drawn(item, user, None, WITHHELD)
 
     withheld = anchoring_report(project).arms["withheld"]
@@ -122,7 +103,7 @@ def test_an_abstention_takes_nothing_over(project: Project) -> None:
 
 
 def test_a_rejection_takes_nothing_over_and_is_named(project: Project) -> None:
-    items, user = suggested(project, 3), reviewer(project)
+    items, user = suggested_items(project, 3), reviewer(project)
     known(items, "good")
     for item, value in zip(items, ("good", "bad", None), strict=True):
         drawn(item, user, value, SHOWN, rejected=value is None, seconds=4.0)
@@ -132,14 +113,13 @@ def test_a_rejection_takes_nothing_over_and_is_named(project: Project) -> None:
     assert (shown.n, shown.rejected, shown.taken_over["n"]) == (3, 1, 3)
     assert shown.taken_over["value"] == pytest.approx(1 / 3)
     assert (shown.accuracy["value"], shown.accuracy["n"]) == (0.5, 2)
-    client = Client()
-    client.force_login(member(project, Role.MANAGER))
+    client = browser_of(member(project, Role.MANAGER))
     page = client.get(reverse("quality", args=[project.slug])).content.decode()
     assert "Only rejected" in page
 
 
 def test_agreement_is_with_others_on_the_same_items(project: Project) -> None:
-    items, ada, bob = suggested(project, 3), reviewer(project), reviewer(project)
+    items, ada, bob = suggested_items(project, 3), reviewer(project), reviewer(project)
     for item in items:
         drawn(item, ada, "good", SHOWN)
     decided(items[0], bob, "good")
@@ -151,7 +131,7 @@ def test_agreement_is_with_others_on_the_same_items(project: Project) -> None:
 
 
 def test_accuracy_is_by_what_others_decided(project: Project) -> None:
-    items, user = suggested(project, 3), reviewer(project)
+    items, user = suggested_items(project, 3), reviewer(project)
     for item in items:
         drawn(item, user, "good", SHOWN)
     known(items[:1], "good")
@@ -163,13 +143,12 @@ def test_accuracy_is_by_what_others_decided(project: Project) -> None:
     assert (accuracy["value"], accuracy["n"]) == (0.5, 2)
 
 
-def test_what_the_queue_draws_is_what_is_read(project: Project) -> None:
+def test_what_the_queue_draws_is_what_is_read(project: Project, person: User) -> None:
     project.overlap = 1
     project.save()
-    suggested(project, 12)
-    user = reviewer(project)
+    suggested_items(project, 12)
     for _ in range(12):
-        answer(claim(project, user), user, "good")
+        answer(claim(project, person), person, "good")
 
     report = anchoring_report(project)
 

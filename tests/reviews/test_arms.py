@@ -1,16 +1,16 @@
 """Anchoring: of a share of the items a reviewer sees no suggestion, wherever they look."""
 
 import pytest
-from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.accounts.models import User
 from apps.labels.models import ItemState
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Decision
 from apps.reviews.queue.item_context import review_task
 from apps.reviews.queue.selectors import arm_of
+from tests.factories.accounts import browser_of
 from tests.factories.reviews import (
     answer,
     claim,
@@ -22,16 +22,11 @@ from tests.factories.reviews import (
 )
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"blind_share": 1.0}
 Arm = Decision.Arm
 
 
-@pytest.fixture
-def project() -> Project:
-    return new_project(blind_share=1.0)
-
-
-def test_what_is_withheld_is_not_shown(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_what_is_withheld_is_not_shown(project: Project, item: Item, person: User) -> None:
     suggest(item, "good", evidence={"good": ["food"]}, reasons=["dissent"])
 
     task = review_task(project, slot=claim(project, person))
@@ -65,11 +60,9 @@ def test_the_other_arm_is_told_too() -> None:
     assert (done.decision.arm, done.decision.suggestion) == (Arm.SHOWN, proposed)
 
 
-def test_no_other_page_tells(project: Project, person: User) -> None:
-    (item,) = queued_items(project, 1)
+def test_no_other_page_tells(project: Project, item: Item, person: User) -> None:
     suggest(item, "good")
-    client = Client()
-    client.force_login(person)
+    client = browser_of(person)
     before = f"/p/{project.slug}"
 
     debate = client.get(f"{before}/review/items/{item.pk}/debate/").content.decode()

@@ -2,15 +2,15 @@
 
 import pytest
 
+from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Assignment, ItemState
 from apps.labels.services import assign_items, keep_for_kind
 from apps.projects.models import Item, Project
-from apps.reviews.bulk.jobs import plan_job, run_job, start_job, undo_job
 from apps.reviews.queue.leases import claim_next_item, release_all, release_leases
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import undo_last
-from apps.reviews.search.query import read_query
+from tests.factories.bulk import done, undone
 from tests.factories.projects import member
 from tests.factories.reviews import (
     answer,
@@ -29,9 +29,8 @@ def state(item: Item) -> ItemState:
     return ItemState.objects.get(item=item)
 
 
-def test_what_somebody_was_given_comes_first_for_them(project: Project) -> None:
+def test_what_somebody_was_given_comes_first_for_them(project: Project, person: User) -> None:
     items = queued_items(project, 5)
-    person = reviewer(project)
     assign_items(project, [items[3].pk], [person])
 
     assert claim(project, person).item_id == items[3].pk
@@ -50,9 +49,8 @@ def test_places_beyond_those_kept_are_for_everybody() -> None:
     assert claim(project, named).item_id == item.pk
 
 
-def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project) -> None:
+def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     assign_items(project, [item.pk], [person])
     answer(claim(project, person), person, "good")
     assert not Assignment.objects.get(item=item).open
@@ -62,9 +60,7 @@ def test_a_label_closes_the_assignment_and_undo_opens_it(project: Project) -> No
     assert Assignment.objects.get(item=item).open
 
 
-def test_what_they_skip_goes_back_to_all(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
+def test_what_they_skip_goes_back_to_all(project: Project, item: Item, person: User) -> None:
     assign_items(project, [item.pk], [person])
     slot = claim(project, person)
 
@@ -124,15 +120,11 @@ def test_who_had_skipped_an_item_gets_it_when_it_is_given_to_them(project: Proje
     (item,) = queued_items(project, 1)
     somebody = reviewer(project)
     skip_item(project=project, user=somebody, item_id=item.pk)
-    plan = plan_job(
-        project, manager, action="assign", query=read_query({}), options={"users": [somebody.pk]}
-    )
 
-    job = run_job(start_job(plan).pk)
-    slot = claim_next_item(project=project, user=somebody)
-    assert slot is not None
+    job = done(project, manager, "assign", users=[somebody.pk])
+    assert claim_next_item(project=project, user=somebody) is not None
     release_all(project=project, user=somebody)
 
-    run_job(undo_job(job=job, actor=manager).pk)
+    undone(job, manager)
     assert claim_next_item(project=project, user=somebody) is None
     assert claim_next_item(project=project, user=reviewer(project)) is not None

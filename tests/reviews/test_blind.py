@@ -13,16 +13,13 @@ from apps.labels.models import VIEW_UNKNOWN, ItemState, Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Purpose, Slot
 from tests.debates.routing_world import debated
+from tests.factories.accounts import api_of, browser_of
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"review_scope": "doubtful"}
 SAID = "Because the debate said so."
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(review_scope="doubtful")
 
 
 @pytest.fixture
@@ -67,8 +64,7 @@ def test_the_debate_is_not_to_be_had_before_the_answer(
 
 
 def test_a_manager_who_reviews_is_blind_as_well(project: Project, audited: Item) -> None:
-    client = Client()
-    client.force_login(member(project, Role.MANAGER))
+    client = browser_of(member(project, Role.MANAGER))
     assert "Suggested by" not in client.get(page(project, "")).content.decode()
     html = client.get(page(project, f"items/{audited.pk}/debate/")).content.decode()
     assert "You see the debate after you have labelled this item" in html
@@ -77,8 +73,7 @@ def test_a_manager_who_reviews_is_blind_as_well(project: Project, audited: Item)
 def test_what_a_manager_let_lapse_is_hidden_from_them_no_longer(
     project: Project, audited: Item
 ) -> None:
-    api = APIClient()
-    api.force_authenticate(member(project, Role.MANAGER))
+    api = api_of(member(project, Role.MANAGER))
     token = api.post(rest(project, "next/")).json()["lease"]["token"]
     assert api.get(rest(project, "labels/")).json()["results"] == []
     Slot.objects.update(lease_until=timezone.now())
@@ -93,8 +88,7 @@ def test_what_a_manager_let_lapse_is_hidden_from_them_no_longer(
 def test_what_a_manager_is_measured_by_stays_hidden_however_long_it_takes(
     project: Project, audited: Item, purpose: Purpose
 ) -> None:
-    api = APIClient()
-    api.force_authenticate(member(project, Role.MANAGER))
+    api = api_of(member(project, Role.MANAGER))
     api.post(rest(project, "next/"))
     Slot.objects.update(purpose=purpose, lease_until=timezone.now())
     assert api.get(rest(project, "labels/")).json()["results"] == []
@@ -104,8 +98,7 @@ def test_the_debate_of_another_projects_audit_is_not_shown_either(
     project: Project, audited: Item
 ) -> None:
     other = new_project()
-    client = Client()
-    client.force_login(reviewer(other))
+    client = browser_of(reviewer(other))
     html = client.get(page(other, f"items/{audited.pk}/debate/")).content.decode()
     assert "not debated" in html
 
@@ -147,8 +140,7 @@ def test_lists_tell_a_reviewer_nothing_before_the_answer(
 def test_those_who_do_not_review_see_the_lists_whole(
     project: Project, audited: Item, role: Role
 ) -> None:
-    api = APIClient()
-    api.force_authenticate(member(project, role))
+    api = api_of(member(project, role))
     for body in shown(api, project, audited):
         assert (body["reasons"], body["suggestion"]["value"]) == (["audit"], "good")
     assert len(api.get(rest(project, "labels/")).json()["results"]) == 1

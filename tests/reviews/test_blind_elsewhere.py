@@ -1,9 +1,7 @@
 """Audits are blind on every page and address that tells of debates, until they are answered."""
 
 import pytest
-from django.test import Client
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -14,17 +12,14 @@ from apps.labels.models import ItemState
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
 from tests.debates.routing_world import debated
+from tests.factories.accounts import api_of, browser_of
 from tests.factories.debates import finished_debate, started_run
 from tests.factories.llm import PromptVersionFactory
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(review_scope="doubtful")
+PROJECT = {"review_scope": "doubtful"}
 
 
 @pytest.fixture
@@ -47,9 +42,7 @@ def seen_by(user: User, item: Item) -> dict[str, int | bool]:
     """What each address shows of the item's debate: its status, or whether it names it."""
     debate = Debate.objects.get(item=item)
     slug, run = item.project.slug, debate.run_id
-    browser, api = Client(), APIClient()
-    browser.force_login(user)
-    api.force_authenticate(user)
+    browser, api = browser_of(user), api_of(user)
     link = f"/p/{slug}/debates/{debate.pk}/"
     return {
         "debate": browser.get(link).status_code,
@@ -75,9 +68,8 @@ SHOWN = {
 
 @pytest.mark.thorough
 def test_a_reviewer_finds_the_debate_nowhere_before_answering(
-    project: Project, audited: Item
+    project: Project, person: User, audited: Item
 ) -> None:
-    person = reviewer(project)
     assert seen_by(person, audited) == HIDDEN
     answer(claim(project, person), person, "bad")
     assert seen_by(person, audited) == SHOWN
@@ -89,8 +81,7 @@ def test_a_manager_reads_it(project: Project, audited: Item) -> None:
 
 def rendered(user: User, item: Item) -> str:
     """What the page of a prompt shows for the item, with the replies of its debate if any."""
-    browser = Client()
-    browser.force_login(user)
+    browser = browser_of(user)
     address = reverse("prompt_rendered", args=[item.project.slug, "ecj-critic"])
     return browser.get(address, {"q": item.external_id}).content.decode()
 
@@ -108,15 +99,14 @@ def test_a_prompt_is_not_rendered_with_what_a_reviewer_is_yet_to_audit(project: 
 
 
 def test_a_trial_of_a_prompt_leaves_out_what_a_reviewer_is_yet_to_audit(
-    project: Project, audited: Item
+    project: Project, person: User, audited: Item
 ) -> None:
     variant = variant_of(project)
     models = dict.fromkeys(prompts.trial_roles(variant)[1], ensure_builtin())
     plans = prompts.trial_plans(project, variant, models)
     tried, _ = prompts.start_trial(project=project, actor=None, plans=plans)
     Debate.objects.filter(run__trial=True).update(status="done", value="good")
-    person, client = reviewer(project), Client()
-    client.force_login(person)
+    client = browser_of(person)
     for name in ("prompt_trial", "prompt_trial_part"):
         page = client.get(reverse(name, args=[project.slug, tried.pk])).content.decode()
         assert audited.external_id not in page
@@ -143,8 +133,7 @@ def test_troubles_tell_a_reviewer_only_of_debates_that_they_may_read(
     )
     Run.objects.filter(pk=debate.run_id).update(turns_count=1)
     link = f"/p/{project.slug}/debates/{debate.pk}/"
-    client = Client()
-    client.force_login(reviewer(project))
+    client = browser_of(reviewer(project))
     for rest in ("", "troubles/"):
         page = client.get(f"/p/{project.slug}/runs/{debate.run_id}/{rest}").content.decode()
         assert "out of memory" not in page
@@ -159,8 +148,7 @@ def test_troubles_tell_a_reviewer_only_of_debates_that_they_may_read(
 def test_a_list_narrowed_by_stage_says_no_more_than_its_rows(
     project: Project, audited: Item, stage: str
 ) -> None:
-    person, api = reviewer(project), APIClient()
-    api.force_authenticate(person)
+    api = api_of(reviewer(project))
     address = f"/api/v1/projects/{project.slug}/items/?stage={stage}"
     shown = [row["stage"] for row in api.get(address).json()["results"]]
     assert shown == (["new"] if stage == "new" else [])

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -13,6 +12,7 @@ from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
+from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
@@ -37,8 +37,7 @@ def found(project: Project, user: User, sort: str = "", **fields: Any) -> list[s
 
 def listed(user: User, project: Project, **query: Any) -> list[str]:
     """The same over REST."""
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     rows = client.get(f"/api/v1/projects/{project.slug}/items/", query).json()["results"]
     return [row["external_id"] for row in rows]
 
@@ -47,7 +46,7 @@ def test_a_known_item_stands_as_any_other() -> None:
     project, item = checking()
     user, manager = reviewer(project), member(project, Role.MANAGER)
 
-    rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).rows}
+    rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).object_list}
     assert rows[item.pk].stage == str(ItemState.Stage.NEW.label)
     for stage in ("new", "waiting"):
         assert found(project, user, stage=stage, items=[item.pk]) == ["known"]
@@ -65,8 +64,7 @@ def test_nor_does_rest_tell_it_from_others() -> None:
     assert listed(user, project, queued="false") == []
     assert listed(user, project, stage="decided") == []
     assert listed(manager, project, queued="false") == ["known"]
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     (row,) = client.get(f"/api/v1/projects/{project.slug}/items/", {"external_id": "known"}).json()[
         "results"
     ]
@@ -94,8 +92,7 @@ def test_no_file_tells_what_is_audited() -> None:
     project = new_project()
     (item,) = queued_items(project, 1)
     suggest(item, "good")
-    user, client = reviewer(project), Client()
-    client.force_login(user)
+    client = browser_of(reviewer(project))
     address = f"/api/v1/projects/{project.slug}/export/"
     assert client.get(address).status_code == 200
     suggest(item, "good", reasons=["audit"])
@@ -109,7 +106,7 @@ def test_a_known_item_that_was_debated_stands_as_other_debated_ones() -> None:
     suggest(known, "good", reasons=["tie"])
     user = reviewer(project)
 
-    rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).rows}
+    rows = {row.item.pk: row for row in read_grid(project, read_query({}), user).object_list}
     assert {row.stage for row in rows.values()} == {str(ItemState.Stage.SUGGESTED.label)}
     assert len({tuple(row.reasons) for row in rows.values()}) == 1
     assert all(row.suggestion and not row.tallies for row in rows.values())

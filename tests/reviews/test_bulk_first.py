@@ -9,7 +9,6 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs, work_on
 from apps.labels.models import ItemState
 from apps.projects.models import Project
-from apps.reviews.bulk.jobs import plan_job, run_job, start_job
 from apps.reviews.models import Intervention, SavedFilter
 from apps.reviews.queue.undo import return_to_queue
 from apps.reviews.search.query import read_query
@@ -25,6 +24,8 @@ from apps.reviews.search.saved_filters import (
 )
 from labelhub.core.errors import InvalidInput
 from labelhub.worker import KEEPERS
+from tests.cases import present
+from tests.factories.bulk import done
 from tests.factories.labels import open_item
 from tests.factories.projects import member
 from tests.factories.reviews import claim, reviewer, suggest
@@ -64,8 +65,7 @@ def test_matching_items_come_first_and_later_ones_follow(project: Project) -> No
     open_item(project, external_id="colder", text="Colder soup")
     keep()
     assert first(project) == ["cold", "colder"]
-    settings = first_settings(project)
-    assert settings is not None
+    settings = present(first_settings(project))
     assert settings.first_at is not None
     assert list(Intervention.objects.values_list("items", flat=True)) == [1, 1]
 
@@ -93,9 +93,7 @@ def test_what_was_put_first_by_hand_stays(project: Project) -> None:
     manager: User = member(project, Role.MANAGER)
     hand = open_item(project, external_id="hand")
     open_item(project, external_id="cold", text="Cold soup")
-    query = read_query({"items": [hand.pk]})
-    job = start_job(plan_job(project, manager, action="promote", query=query, options={}))
-    run_job(job.pk)
+    done(project, manager, "promote", query={"items": [hand.pk]})
     set_first_filter(project=project, chosen=saved(project, "Cold", q="cold"))
     keep()
     set_first_filter(project=project, chosen=None)

@@ -13,41 +13,20 @@ from apps.labels.services import assign_items, record_label
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.bulk import actions, jobs
 from apps.reviews.bulk.actions import undo_changes
-from apps.reviews.bulk.jobs import NothingToDo, plan_job, run_job, start_job, undo_job
-from apps.reviews.bulk.plan import BulkPlan, preview
-from apps.reviews.models import BulkChange, BulkJob, Intervention
+from apps.reviews.bulk.jobs import NothingToDo, start_job, undo_job
+from apps.reviews.bulk.plan import preview
+from apps.reviews.models import BulkChange, Intervention
 from apps.reviews.queue.leases import claim_next_item, release_all
 from apps.reviews.queue.submission import skip_item
-from apps.reviews.search.query import read_query
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.cases import all_cases
 from tests.factories.agreement import decide
+from tests.factories.bulk import done, planned, run_job, undone
 from tests.factories.labels import draft, open_item, open_several, person
 from tests.factories.projects import ProjectFactory, member
-from tests.factories.reviews import claim, reviewer, suggest
+from tests.factories.reviews import claim, reviewer, suggest, suggested_items
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def manager(project: Project) -> User:
-    return member(project, Role.MANAGER, ReviewerKind.EXPERT)
-
-
-def planned(project: Project, manager: User, action: str, **options: Any) -> BulkPlan:
-    query = read_query(options.pop("query", {}))
-    return plan_job(project, manager, action=action, query=query, options=options)
-
-
-def done(project: Project, manager: User, action: str, **options: Any) -> BulkJob:
-    """A job that has been carried out."""
-    job = start_job(planned(project, manager, action, **options))
-    return run_job(job.pk)
-
-
-def undone(job: BulkJob, actor: User) -> BulkJob:
-    """The job, taken back."""
-    return run_job(undo_job(job=job, actor=actor).pk)
 
 
 def said_of(items: list[Item]) -> list[Any]:
@@ -198,9 +177,7 @@ def test_items_go_back_and_their_labels_come_again(project: Project, manager: Us
 
 
 def test_undo_takes_back_what_nobody_has_changed_since(project: Project, manager: User) -> None:
-    items = open_several(project, 3)
-    for item in items:
-        suggest(item, "good")
+    items = suggested_items(project, 3)
     job = done(project, manager, "accept")
     own = Label.objects.current().by_people().filter(item=items[0]).get()
     record_label(draft(items[0], own.annotator, "bad", supersedes_id=own.pk))
@@ -219,9 +196,7 @@ def test_undo_takes_back_what_nobody_has_changed_since(project: Project, manager
 def test_what_changed_or_came_since_the_preview_is_left_alone(
     project: Project, manager: User
 ) -> None:
-    items = open_several(project, 3)
-    for item in items:
-        suggest(item, "good")
+    items = suggested_items(project, 3)
     plan = planned(project, manager, "accept", query={"stage": "suggested"})
     job = start_job(plan)
     record_label(draft(items[0], person(project), "bad"))  # decided: not found any more
@@ -272,9 +247,7 @@ def test_wrong_options_are_named(
 def test_a_job_that_died_goes_on_where_it_was(
     project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    items = open_several(project, 7)
-    for item in items:
-        suggest(item, "good")
+    items = suggested_items(project, 7)
     monkeypatch.setattr(jobs, "CHUNK", 2)
     monkeypatch.setattr(jobs, "SECONDS", 60.0)  # chunks of that size however busy the machine is
     job = start_job(planned(project, manager, "accept"))
@@ -303,9 +276,7 @@ def test_a_job_that_died_goes_on_where_it_was(
 
 
 def test_two_jobs_over_the_same_items_label_each_once(project: Project, manager: User) -> None:
-    items = open_several(project, 4)
-    for item in items:
-        suggest(item, "good")
+    suggested_items(project, 4)
     other = member(project, Role.MANAGER)
     first, second = (start_job(planned(project, who, "accept")) for who in (manager, other))
 
@@ -331,8 +302,7 @@ def test_who_is_no_manager_any_more_changes_nothing(project: Project, manager: U
 def test_an_undoing_that_a_fault_stopped_goes_on_where_it_was(
     project: Project, manager: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for item in open_several(project, 6):
-        suggest(item, "good")
+    suggested_items(project, 6)
     job = done(project, manager, "accept")
     monkeypatch.setattr(jobs, "CHUNK", 2)
     monkeypatch.setattr(jobs, "SECONDS", 60.0)  # chunks of that size however busy the machine is

@@ -9,8 +9,9 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.labels.models import Label
 from apps.projects.models import Project
-from apps.reviews.bulk.jobs import run_job
 from apps.reviews.search.saved_filters import KIND
+from tests.factories.accounts import api_of
+from tests.factories.bulk import run_job
 from tests.factories.labels import open_several
 from tests.factories.projects import member
 from tests.factories.reviews import suggest
@@ -20,9 +21,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def api(project: Project) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, Role.MANAGER))
-    return client
+    return api_of(member(project, Role.MANAGER))
 
 
 def url(project: Project, rest: str) -> str:

@@ -5,20 +5,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.labels.models import ItemState
 from apps.projects.models import Project
 from apps.reviews.models import Slot
 from apps.reviews.queue import selectors
 from apps.reviews.queue.leases import claim_next_item, release_leases, renew_leases, take_slot
 from apps.reviews.queue.selectors import Look, next_places
-from tests.factories.reviews import (
-    answer,
-    claim,
-    new_project,
-    queued_items,
-    reviewer,
-    token,
-)
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 
 pytestmark = pytest.mark.django_db
 
@@ -39,9 +33,8 @@ def test_asking_twice_gives_the_held_item_with_the_same_token(project: Project) 
     assert again.lease_until >= first.lease_until
 
 
-def test_a_page_may_hold_a_second_item_and_no_third(project: Project) -> None:
+def test_a_page_may_hold_a_second_item_and_no_third(project: Project, person: User) -> None:
     queued_items(project, 3)
-    person = reviewer(project)
     shown = claim(project, person)
 
     ahead = claim(project, person, besides=[token(shown)])
@@ -77,9 +70,8 @@ def test_one_of_two_who_saw_the_same_place_gets_it(project: Project, lapsed: boo
     assert Slot.objects.get().holder == people[0]
 
 
-def test_a_released_item_is_free_at_once(project: Project) -> None:
+def test_a_released_item_is_free_at_once(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
 
     assert release_leases(project=project, user=person, tokens=[token(slot)]) == 1
@@ -94,9 +86,8 @@ def test_nobody_releases_or_renews_what_another_holds(project: Project) -> None:
     assert renew_leases(project=project, user=stranger, tokens=[token(slot)]) == []
 
 
-def test_a_lapsed_lease_that_nobody_took_can_be_renewed(project: Project) -> None:
+def test_a_lapsed_lease_that_nobody_took_can_be_renewed(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
     lapse(slot)
 
@@ -115,11 +106,10 @@ def test_with_overlap_an_item_goes_to_so_many_people_and_no_more(project: Projec
     assert [slot.item_id if slot else None for slot in claimed] == [item.pk, item.pk, None]
 
 
-def test_nobody_holds_an_item_twice(project: Project) -> None:
+def test_nobody_holds_an_item_twice(project: Project, person: User) -> None:
     project.overlap = 2
     project.save()
     queued_items(project, 1)
-    person = reviewer(project)
     held = claim(project, person)
 
     assert claim_next_item(project=project, user=person, besides=[token(held)]) is None

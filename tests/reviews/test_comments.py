@@ -32,18 +32,9 @@ from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"overlap": 2}
 
 HOSTILE = "<script>alert(1)</script> \u202etxet\u202c {{ x }} <img src=x onerror=y> 🙃"
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
-
-
-@pytest.fixture
-def item(project: Project) -> Item:
-    return queued_items(project, 1)[0]
 
 
 def say(item: Item, user: User, text: str, **options: Any) -> Comment:
@@ -150,10 +141,7 @@ def test_who_has_not_answered_reads_nothing_yet(item: Item) -> None:
     assert (
         thread_on(project, late, item.pk).comments,
         thread_on(project, late, item.pk).hidden,
-    ) == (
-        [],
-        1,
-    )
+    ) == ([], 1)
     with pytest.raises(NotFound):
         get_comment(project, late, comment.pk)
     assert see_mentions(project=project, user=late) == 0

@@ -97,13 +97,7 @@ def _steady(words: str, draws: np.random.Generator) -> Stretch:
 
 @all_cases(
     "count, names",
-    [
-        (0, []),
-        (99, ["1–99"]),
-        (100, ["1–100"]),
-        (199, ["1–199"]),
-        (250, ["1–100", "101–250"]),
-    ],
+    [(0, []), (99, ["1–99"]), (100, ["1–100"]), (199, ["1–199"]), (250, ["1–100", "101–250"])],
 )
 def test_stretches_of_a_hundred(count: int, names: list[str]) -> None:
     found = by_hundreds(work(count))

@@ -3,9 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.labels.services import NewGold, import_gold
@@ -16,10 +16,13 @@ from apps.reviews.queue.leases import ReviewerPaused, claim_next_item, release_l
 from apps.reviews.queue.status import queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import undo_last
+from tests.cases import present
+from tests.factories.accounts import browser_of
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"check_share": 1.0}
 
 
 def with_gold(project: Project, count: int, value: str = "good") -> list[Item]:
@@ -28,11 +31,6 @@ def with_gold(project: Project, count: int, value: str = "good") -> list[Item]:
     schema = current_schema(project)
     import_gold(project, [NewGold(item_id=item.pk, schema=schema, value=value) for item in items])
     return items
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(check_share=1.0)
 
 
 def test_a_known_item_comes_among_the_others(project: Project) -> None:
@@ -46,10 +44,9 @@ def test_a_known_item_comes_among_the_others(project: Project) -> None:
 
 @pytest.mark.parametrize(("value", "correct"), [("good", True), ("bad", False)])
 def test_the_answer_is_compared_with_what_is_known(
-    project: Project, value: str, correct: bool
+    project: Project, person: User, value: str, correct: bool
 ) -> None:
     with_gold(project, 1)
-    person = reviewer(project)
 
     done = answer(claim(project, person), person, value)
 
@@ -76,10 +73,9 @@ def test_any_number_of_people_hold_one_at_a_time(project: Project) -> None:
     assert held == [known.pk] * 4
 
 
-def test_nobody_is_checked_by_the_same_item_twice(project: Project) -> None:
+def test_nobody_is_checked_by_the_same_item_twice(project: Project, person: User) -> None:
     (known,) = with_gold(project, 1)
     (other,) = queued_items(project, 1)
-    person = reviewer(project)
     answer(claim(project, person), person, "good")
 
     assert claim(project, person).item_id == other.pk
@@ -87,10 +83,9 @@ def test_nobody_is_checked_by_the_same_item_twice(project: Project) -> None:
     assert Slot.objects.filter(item=known, holder=person).count() == 1
 
 
-def test_who_leaves_and_comes_back_has_the_same_item(project: Project) -> None:
+def test_who_leaves_and_comes_back_has_the_same_item(project: Project, person: User) -> None:
     queued_items(project, 3)
     with_gold(project, 5)
-    person = reviewer(project)
     slot = claim(project, person)
 
     assert release_leases(project=project, user=person, tokens=[token(slot)]) == 1
@@ -119,10 +114,9 @@ def test_what_was_put_off_or_skipped_comes_back_as_any_other(project: Project) -
     again = claim(project, person)
     skip_item(project=project, user=person, item_id=again.item_id, lease_token=again.lease_token)
     nothing = claim_next_item(project=project, user=person)
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
     assert (again.item_id, nothing) == (known.pk, None)
-    assert undone is not None
     assert undone.slot is not None
     assert (undone.slot.item_id, undone.slot.purpose) == (known.pk, Purpose.CHECK)
 
@@ -161,8 +155,7 @@ def test_managers_need_not_qualify() -> None:
 def test_no_door_tells_a_reviewer_what_is_known() -> None:
     project = new_project(check_share=0.5)
     (known,) = with_gold(project, 1)
-    client = Client()
-    client.force_login(reviewer(project))
+    client = browser_of(reviewer(project))
     root = f"/api/v1/projects/{project.slug}"
 
     row = client.get(f"/api/v1/items/{known.pk}/").json()

@@ -56,8 +56,7 @@ def test_an_operator_may_label_without_any_place(project: Project) -> None:
     assert claim(project, operator).lease_token == held.lease_token
 
 
-def test_what_they_labelled_and_hold_elsewhere_stays(project: Project) -> None:
-    person = reviewer(project)
+def test_what_they_labelled_and_hold_elsewhere_stays(project: Project, person: User) -> None:
     answer(claim(project, person), person, "good")
     elsewhere = new_project()
     queued_items(elsewhere, 1)

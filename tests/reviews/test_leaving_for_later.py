@@ -3,25 +3,18 @@
 import pytest
 
 from apps.accounts.models import User
-from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Draft, Intervention, Slot
 from apps.reviews.queue.drafts import save_draft
 from apps.reviews.queue.leases import claim_next_item, revoke_leases
 from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from labelhub.core.errors import InvalidInput, NotFound
-from tests.cases import all_cases
-from tests.factories.projects import member
+from tests.cases import all_cases, present
 from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def manager(project: Project) -> User:
-    return member(project, Role.MANAGER)
 
 
 def postpone(project: Project, user: User) -> int:
@@ -48,11 +41,9 @@ class TestPostponing:
         queued_items(project, 2)
         later = postpone(project, person)
 
-        undone = undo_last(project=project, user=person)
+        undone = present(undo_last(project=project, user=person))
 
-        assert undone is not None
-        assert undone.slot is not None
-        assert undone.slot.item_id == later
+        assert present(undone.slot).item_id == later
 
 
 class TestDrafts:
@@ -70,9 +61,8 @@ class TestDrafts:
         assert not Draft.objects.exists()
 
     def test_what_was_on_its_way_when_the_answer_came_is_not_kept(
-        self, project: Project, person: User
+        self, project: Project, item: Item, person: User
     ) -> None:
-        (item,) = queued_items(project, 1)
         answer(claim(project, person), person, "good")
         late = {"comment": ["half a th"]}
 
@@ -89,19 +79,16 @@ class TestDrafts:
 
     @all_cases("words", ["x" * 60_000, "\x00", "\ud800"])
     def test_what_cannot_be_kept_is_refused(
-        self, project: Project, person: User, words: str
+        self, project: Project, item: Item, person: User, words: str
     ) -> None:
-        (item,) = queued_items(project, 1)
-
         with pytest.raises(InvalidInput):
             save_draft(project=project, user=person, item_id=item.pk, fields={"comment": [words]})
 
 
 class TestReturning:
     def test_labels_are_withdrawn_and_the_item_waits_again(
-        self, project: Project, person: User, manager: User
+        self, project: Project, item: Item, person: User, manager: User
     ) -> None:
-        (item,) = queued_items(project, 1)
         answer(claim(project, person), person, "good")
 
         count = return_to_queue(
@@ -124,9 +111,8 @@ class TestReturning:
         assert claim(project, person).item_id == item.pk
 
     def test_twice_changes_nothing_more(
-        self, project: Project, person: User, manager: User
+        self, project: Project, item: Item, person: User, manager: User
     ) -> None:
-        (item,) = queued_items(project, 1)
         answer(claim(project, person), person, "good")
 
         for _ in range(2):

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from apps.projects.models import Project
+from apps.accounts.models import User
+from apps.projects.models import Item, Project
 from apps.reviews.models import SavedFilter
 from apps.reviews.queue.drafts import save_draft
 from apps.reviews.queue.item_context import review_task
@@ -26,18 +27,16 @@ MORE = Add(LabelDef("fine"))
 SWAP = (Rename("good", "bad"), Rename("bad", "good"))
 
 
-def test_a_draft_is_called_as_it_is_by_now(project: Project) -> None:
-    user = reviewer(project)
-    (item,) = queued_items(project, 1)
-    slot = claim(project, user)
+def test_a_draft_is_called_as_it_is_by_now(project: Project, item: Item, person: User) -> None:
+    slot = claim(project, person)
     marked = json.dumps([{"label": "good", "start": 0, "end": 1}])
     fields = {"value": ["good"], "comment": ["good"], "spans": [marked], "schema": ["1"]}
-    save_draft(project=project, user=user, item_id=item.pk, fields=fields)
+    save_draft(project=project, user=person, item_id=item.pk, fields=fields)
     changed(project, *SWAP)
     shown = json.loads(review_task(project, slot=slot).draft)
     assert (shown["value"], shown["comment"]) == (["bad"], ["good"])
     assert [span["label"] for span in json.loads(shown["spans"][0])] == ["bad"]
-    save_draft(project=project, user=user, item_id=item.pk, fields=fields | {"schema": ["2"]})
+    save_draft(project=project, user=person, item_id=item.pk, fields=fields | {"schema": ["2"]})
     assert json.loads(review_task(project, slot=slot).draft)["value"] == ["good"]
 
 
@@ -54,12 +53,11 @@ def test_an_answer_that_was_taken_back_is_called_as_it_is_by_now(project: Projec
     assert json.loads(review_task(project, slot=slot).draft) == {"value": ["bad"]}
 
 
-def test_a_draft_of_what_is_gone_loses_that_alone(project: Project) -> None:
-    user = reviewer(project)
+def test_a_draft_of_what_is_gone_loses_that_alone(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    slot = claim(project, user)
+    slot = claim(project, person)
     fields = {"value": ["good"], "comment": ["Hm."], "spans": ["no JSON"], "schema": ["1"]}
-    save_draft(project=project, user=user, item_id=item.pk, fields=fields)
+    save_draft(project=project, user=person, item_id=item.pk, fields=fields)
     changed(project, Retire("good"), MORE)
     shown = json.loads(review_task(project, slot=slot).draft)
     assert (shown["value"], shown["comment"]) == ([], ["Hm."])

@@ -11,12 +11,13 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import Label
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import KeyMap, Slot
 from apps.reviews.queue.key_bindings import DEFAULTS, keys_of
 from apps.reviews.queue.status import queue_progress
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from tests.cases import all_cases
+from tests.factories.accounts import browser_of
 from tests.factories.debates import finished_debate, project_with_items, started_run
 from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import (
@@ -26,6 +27,7 @@ from tests.factories.reviews import (
     queued_items,
     reviewer,
     suggest,
+    suggested_items,
     token,
 )
 
@@ -97,8 +99,7 @@ def test_every_task_can_be_answered(
 ) -> None:
     project = new_project(definition=definition)
     queued_items(project, 1, **item)
-    browser = Client()
-    browser.force_login(reviewer(project))
+    browser = browser_of(reviewer(project))
     html = browser.get(page(project)).content.decode()
     assert item.get("question", definition["question"]) in html
 
@@ -113,9 +114,7 @@ def set_browser() -> Client:
     """Somebody who reviews a project that asks for a set, of one item."""
     project = new_project(definition=ASPECTS)
     queued_items(project, 1)
-    browser = Client()
-    browser.force_login(reviewer(project))
-    return browser
+    return browser_of(reviewer(project))
 
 
 def submitted(browser: Client, **sent: Any) -> Any:
@@ -210,8 +209,7 @@ def test_only_wrong_leaves_the_right_answer_to_others(project: Project, browser:
     ).json()
     undone = browser.post(page(project, "undo/"), headers=JSON).json()
 
-    label = Label.objects.get(action="rejected")
-    assert (label.value, label.abstained, label.rejected) == (None, False, True)
+    assert Label.objects.get(action="rejected").rejected
     assert reply["message"] == "Rejected: somebody else gives the right label."
     assert (undone["action"], undone["rejected"]) == ("reject", True)
     assert fields(undone["html"])["item"] == str(item.pk)
@@ -247,8 +245,7 @@ def test_nonsense_is_refused(project: Project, browser: Client, sent: dict[str, 
     assert browser.post(page(project, "skip/"), sent, headers=JSON).status_code == 422
 
 
-def test_skip_undo_and_back_again(project: Project, browser: Client) -> None:
-    (item,) = queued_items(project, 1)
+def test_skip_undo_and_back_again(project: Project, item: Item, browser: Client) -> None:
     sent = fields(browser.get(page(project)).content.decode())
     browser.post(page(project, "skip/"), {**sent, "comment": "unclear"}, headers=JSON)
     assert "Take up the 1 you skipped" in browser.get(page(project)).content.decode()
@@ -272,8 +269,7 @@ def test_renew_says_what_is_still_held(project: Project, browser: Client, person
 def test_the_page_takes_a_fixed_number_of_queries(
     project: Project, browser: Client, django_assert_max_num_queries: Any
 ) -> None:
-    for item in queued_items(project, 5):
-        suggest(item, "good")
+    suggested_items(project, 5)
 
     with django_assert_max_num_queries(46):
         browser.get(page(project))
@@ -307,9 +303,7 @@ def many_labels() -> Client:
     labels = [{"name": name} for name in MANY]
     project = new_project(definition={"task": "multi", "question": "", "labels": labels})
     queued_items(project, 1)
-    browser = Client()
-    browser.force_login(reviewer(project))
-    return browser
+    return browser_of(reviewer(project))
 
 
 def test_labels_beyond_the_ninth_have_letters_that_no_action_has() -> None:
@@ -338,8 +332,7 @@ def test_that_others_disagree_is_no_news_before_ones_own_answer() -> None:
     for value in ("good", "bad"):
         person = reviewer(project)
         answer(claim(project, person), person, value)
-    browser = Client()
-    browser.force_login(reviewer(project))
+    browser = browser_of(reviewer(project))
 
     assert "isagree" not in browser.get(page(project)).content.decode()
 
@@ -349,8 +342,7 @@ def test_a_debate_is_who_said_what_about_which_label() -> None:
     text = '- Food: disagree - "only soup"\nNothing else.\n**Final Decision:** Service'
     finished_debate(started_run(project), {"annotator": ["Service"]}, text=text)
     item = project.items.get()
-    browser = Client()
-    browser.force_login(reviewer(project))
+    browser = browser_of(reviewer(project))
 
     html = browser.get(page(project, f"items/{item.pk}/debate/")).content.decode()
 

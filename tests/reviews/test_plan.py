@@ -10,6 +10,7 @@ from apps.projects.models import Project
 from apps.reviews.models import Intervention
 from apps.reviews.queue import plan
 from apps.reviews.queue.plan import change_review_plan
+from tests.factories.accounts import browser_of
 from tests.factories.labels import draft, open_several, person
 from tests.factories.projects import ProjectFactory, member
 
@@ -27,9 +28,7 @@ def project() -> Project:
 
 def signed_in(project: Project, role: Role) -> Client:
     """A browser of a new member."""
-    client = Client()
-    client.force_login(member(project, role))
-    return client
+    return browser_of(member(project, role))
 
 
 def test_a_lower_overlap_decides_what_is_complete_by_now(project: Project) -> None:

@@ -13,14 +13,7 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import skip_item, submit_label
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import (
-    answer,
-    claim,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -109,7 +102,7 @@ def test_agreement_is_of_shared_items_alone(project: Project, person: User) -> N
 
     assert (percent["value"], percent["n"]) == (2 / 3, 3)
     pair = person_report(project, person).pairs[0]
-    assert (pair.name, pair.pair.percent["n"]) == (other.display_name, 3)
+    assert (pair.name, pair.percent["n"]) == (other.display_name, 3)
 
 
 def test_of_free_texts_there_is_no_chance_agreement() -> None:

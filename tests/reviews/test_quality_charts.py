@@ -5,6 +5,7 @@ import numpy as np
 from apps.common.charts import Line, Point
 from apps.reviews.quality.charts import accuracy_chart, speed_chart
 from apps.reviews.quality.work import Stretch
+from tests.cases import present
 
 
 def test_a_stretch_without_a_number_is_a_gap_and_the_rest_has_intervals() -> None:
@@ -14,8 +15,7 @@ def test_a_stretch_without_a_number_is_a_gap_and_the_rest_has_intervals() -> Non
         Stretch("101–200", 100, 0, 0, quick),
         Stretch("201–300", 100, 40, 40, quick * 3),
     ]
-    right = accuracy_chart(stretches, "crowd")
-    assert right is not None
+    right = present(accuracy_chart(stretches, "crowd"))
     [line] = [mark for mark in right.marks if isinstance(mark, Line)]
     assert line.points == [(0, 0.75), None, (2, 1.0)]
     points = [mark for mark in right.marks if isinstance(mark, Point)]
@@ -23,8 +23,7 @@ def test_a_stretch_without_a_number_is_a_gap_and_the_rest_has_intervals() -> Non
     assert points[0].words.startswith("1–100: 75 %, ")
     assert [row["labels"] for row in right.rows] == [100, 100, 100]
 
-    speed = speed_chart(stretches, "crowd")
-    assert speed is not None
+    speed = present(speed_chart(stretches, "crowd"))
     assert speed.y.high >= 24
     assert [speed.y.words(tick) for tick in speed.y.ticks or ()][:2] == ["0", "10 s"]
 

@@ -8,6 +8,7 @@ from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.reviews.quality import requeue
 from apps.reviews.quality.requeue import run_requeue
+from tests.factories.accounts import api_of
 from tests.factories.projects import member
 from tests.factories.quality import checked, known, worked
 from tests.factories.reviews import queued_items, reviewer
@@ -17,9 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def api(project: Project) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, Role.MANAGER))
-    return client
+    return api_of(member(project, Role.MANAGER))
 
 
 def at(project: Project, rest: str = "") -> str:
@@ -30,8 +29,7 @@ def test_oneself_without_what_is_known(project: Project, person: User) -> None:
     items = queued_items(project, 2)
     known(items)
     checked(items, person, [True, False])
-    api = APIClient()
-    api.force_authenticate(person)
+    api = api_of(person)
 
     report = api.get(at(project, f"{person.pk}/")).json()
 

@@ -7,7 +7,6 @@ import pytest
 from django.db import IntegrityError, connections, transaction
 from hypothesis import given
 from hypothesis import strategies as st
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -22,7 +21,7 @@ from apps.labels.services.gold import next_gold
 from apps.labels.services.item_ledger import ledger_from
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
-from apps.reviews.bulk.jobs import NothingToDo, plan_job, start_job
+from apps.reviews.bulk.jobs import NothingToDo, start_job
 from apps.reviews.models import Decision, Purpose, ReviewerStatus, Slot
 from apps.reviews.quality.reports import people_report
 from apps.reviews.queue.answers import Answer
@@ -34,6 +33,9 @@ from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import read_query
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import InvalidInput
+from tests.cases import present
+from tests.factories.accounts import api_of
+from tests.factories.bulk import planned
 from tests.factories.labels import draft, person
 from tests.factories.projects import member
 from tests.factories.quality import known
@@ -45,6 +47,7 @@ from tests.factories.reviews import (
     queued_items,
     reviewer,
     suggest,
+    suggested_items,
 )
 
 pytestmark = pytest.mark.django_db
@@ -59,15 +62,7 @@ def state_of(item: Item) -> ItemState:
     return ItemState.objects.select_related("gold").get(item=item)
 
 
-def suggested(project: Project, count: int = 1) -> list[Item]:
-    items = queued_items(project, count)
-    for item in items:
-        suggest(item, "good")
-    return items
-
-
-def test_a_rejection_leaves_the_item_to_somebody_else(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_a_rejection_leaves_the_item_to_somebody_else(project: Project, item: Item) -> None:
     proposed = suggest(item, "good")
     first, second = reviewer(project), reviewer(project)
 
@@ -86,9 +81,8 @@ def test_a_rejection_leaves_the_item_to_somebody_else(project: Project) -> None:
 @pytest.mark.parametrize("value", [None, "bad"])
 @pytest.mark.parametrize("shown", [None, 0])
 def test_nothing_shown_is_nothing_to_reject(
-    project: Project, value: str | None, shown: int | None
+    project: Project, item: Item, value: str | None, shown: int | None
 ) -> None:
-    (item,) = queued_items(project, 1)
     if shown == 0:
         suggest(item, "good")
     who = reviewer(project)
@@ -100,7 +94,7 @@ def test_nothing_shown_is_nothing_to_reject(
 
 
 def test_who_answered_and_then_rejects_has_no_answer_any_more(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     first, second = reviewer(project), reviewer(project)
     answer(claim(project, first), first, "good")
 
@@ -113,7 +107,7 @@ def test_who_answered_and_then_rejects_has_no_answer_any_more(project: Project) 
 
 
 def test_a_later_answer_takes_the_place_of_the_rejection(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     who = reviewer(project)
     rejection = rejects(project, who)
 
@@ -128,7 +122,7 @@ def test_a_later_answer_takes_the_place_of_the_rejection(project: Project) -> No
 
 def test_who_rejected_cannot_change_later_what_others_decided(project: Project) -> None:
     """An answer to an item that has enough of them, unasked, counts for nothing."""
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     first, second = reviewer(project), reviewer(project)
     rejects(project, first)
     answer(claim(project, second), second, "good")
@@ -136,13 +130,12 @@ def test_who_rejected_cannot_change_later_what_others_decided(project: Project) 
     late = submit_label(project=project, user=first, item_id=item.pk, answer=Answer(value="bad"))
 
     assert late.label.role == Label.Role.EXTRA
-    gold = state_of(item).gold
-    assert gold is not None
+    gold = present(state_of(item).gold)
     assert gold.value == "good"
 
 
 def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project) -> None:
-    first, second = suggested(project, 2)
+    first, second = suggested_items(project, 2)
     who = reviewer(project)
     rejects(project, who)
     answer(claim(project, who), who, "good")
@@ -158,7 +151,7 @@ def test_the_only_reviewer_is_told_of_it_and_takes_it_up_again(project: Project)
 
 
 def test_what_the_crowd_only_rejects_comes_to_experts_too(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     keep_for_kind(project, [item.pk], "crowd")
     senior = expert(project)
     assert claim_next_item(project=project, user=senior) is None
@@ -169,7 +162,7 @@ def test_what_the_crowd_only_rejects_comes_to_experts_too(project: Project) -> N
 
 
 def test_who_was_given_it_by_name_gives_it_back(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     named, other = reviewer(project), reviewer(project)
     assign_items(project, [item.pk], [named])
     assert claim_next_item(project=project, user=other) is None
@@ -181,7 +174,7 @@ def test_who_was_given_it_by_name_gives_it_back(project: Project) -> None:
 
 def test_an_item_out_of_scope_waits_once_somebody_says_that_the_suggestion_is_wrong() -> None:
     project = new_project(review_scope=Project.ReviewScope.DOUBTFUL)
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     assert not state_of(item).queued
 
     submit_label(
@@ -193,7 +186,7 @@ def test_an_item_out_of_scope_waits_once_somebody_says_that_the_suggestion_is_wr
 
 def test_of_a_known_answer_it_is_neither_right_nor_wrong_and_does_not_qualify() -> None:
     project = new_project(qualify_items=1)
-    items = suggested(project, 2)
+    items = suggested_items(project, 2)
     known(items)
     who = reviewer(project)
 
@@ -209,7 +202,7 @@ def test_of_a_known_answer_it_is_neither_right_nor_wrong_and_does_not_qualify() 
 
 def test_no_figure_changes_and_every_statistic_names_it() -> None:
     project = new_project(overlap=2)
-    items = suggested(project, 4)
+    items = suggested_items(project, 4)
     people = [reviewer(project) for _ in range(2)]
     for who in people:
         for value in ("good", "good", "bad"):
@@ -319,7 +312,7 @@ def test_the_database_keeps_rejections_apart(project: Project, fields: dict[str,
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> None:
     project = new_project(overlap=2)
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     slots = [(claim(project, who), who) for who in (reviewer(project), reviewer(project))]
     barrier, faults = threading.Barrier(2), []
 
@@ -349,7 +342,7 @@ def test_of_two_who_reject_at_once_both_are_stored_and_the_item_stays_open() -> 
 
 def test_a_suggestion_is_what_a_machine_has_proposed() -> None:
     project = new_project(overlap=2)
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     first, second = reviewer(project), reviewer(project)
     colleague = answer(claim(project, first), first, "bad").label
 
@@ -364,25 +357,22 @@ def test_a_suggestion_is_what_a_machine_has_proposed() -> None:
 
 
 def test_in_bulk_nobody_speaks_for_who_rejected(project: Project) -> None:
-    (item,) = suggested(project)
+    (item,) = suggested_items(project, 1)
     manager = member(project, Role.MANAGER)
     rejection = rejects(project, manager)
-    for action, options in (("accept", {}), ("assign", {"users": [manager.pk], "share": False})):
-        plan = plan_job(
-            project, manager, action=action, query=read_query({}), options=dict[str, Any](options)
-        )
+    actions: dict[str, Any] = {"accept": {}, "assign": {"users": [manager.pk], "share": False}}
+    for action, options in actions.items():
         with pytest.raises(NothingToDo, match="rejected"):
-            start_job(plan)
+            start_job(planned(project, manager, action, **options))
     assert Label.objects.standing().get(annotator__user=manager) == rejection
     assert claim_next_item(project=project, user=manager) is None
     assert not Assignment.objects.filter(item=item).exists()
 
 
 def test_over_rest_nothing_was_shown_of_an_item_that_nobody_handed_out(project: Project) -> None:
-    suggested(project, 2)
+    suggested_items(project, 2)
     who = reviewer(project)
-    api = APIClient()
-    api.force_authenticate(who)
+    api = api_of(who)
     root = f"/api/v1/projects/{project.slug}"
     handed = api.post(f"{root}/next/").json()["item"]["id"]
     other = project.items.exclude(pk=handed).get().pk
@@ -404,8 +394,7 @@ def test_over_rest_what_was_handed_out_decides_and_not_what_was_suggested_since(
 ) -> None:
     first, second = queued_items(project, 2)
     handed = suggest(second, "bad")
-    api, root = APIClient(), f"/api/v1/projects/{project.slug}"
-    api.force_authenticate(reviewer(project))
+    api, root = api_of(reviewer(project)), f"/api/v1/projects/{project.slug}"
     stored = {}
     for item in (first, second):
         given = api.post(f"{root}/next/").json()

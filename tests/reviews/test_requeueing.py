@@ -17,6 +17,7 @@ from apps.reviews.models import Intervention, Purpose, Requeue, Slot
 from apps.reviews.quality import requeue
 from apps.reviews.quality.requeue import requeue_labels, run_requeue
 from labelhub.core.errors import Conflict
+from tests.cases import present
 from tests.factories.labels import draft
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
@@ -55,8 +56,7 @@ def test_items_come_back_and_gold_follows(project: Project, person: User, put_ba
     assert standing(person) == []
     assert ItemState.objects.filter(queued=True, gold=None).count() == 3
     assert Gold.objects.current().count() == 0
-    row = Label.objects.filter(withdrawn=True).first()
-    assert row is not None
+    row = present(Label.objects.filter(withdrawn=True).first())
     assert row.provenance["reason"] == "Did not read the texts."
     assert row.provenance["requeued_by"]
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
@@ -15,31 +16,28 @@ from apps.reviews.queue.leases import ReviewerPaused, claim_next_item
 from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import reoffer_skipped, return_to_queue, undo_decision, undo_last
+from tests.cases import present
 from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, queued_items, reviewer
 
 pytestmark = pytest.mark.django_db
 
 
-def test_undo_withdraws_the_label_and_gives_the_item_back(project: Project) -> None:
+def test_undo_withdraws_the_label_and_gives_the_item_back(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     answer(claim(project, person), person, "good")
 
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
-    assert undone is not None
-    assert undone.slot is not None
-    assert undone.slot.item_id == item.pk
+    assert present(undone.slot).item_id == item.pk
     state = ItemState.objects.get(item=item)
     assert (state.labels_by_people, state.queued, state.gold_id) == (0, True, None)
     assert not Label.objects.current().exists()
     assert claim_next_item(project=project, user=reviewer(project)) is None
 
 
-def test_undo_goes_back_step_by_step(project: Project) -> None:
+def test_undo_goes_back_step_by_step(project: Project, person: User) -> None:
     items = queued_items(project, 3)
-    person = reviewer(project)
     for _ in items:
         answer(claim(project, person), person, "good")
 
@@ -56,30 +54,26 @@ def test_undo_of_a_skip_that_somebody_else_took_up_leaves_it_with_them(project: 
     skip_item(project=project, user=person, item_id=item.pk)
     claim(project, reviewer(project))
 
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
-    assert undone is not None
     assert undone.slot is None
 
 
-def test_undo_of_a_revision_leaves_nothing_of_it(project: Project) -> None:
+def test_undo_of_a_revision_leaves_nothing_of_it(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
     answer(slot, person, "good")
     answer(slot, person, "bad")
 
-    undone = undo_last(project=project, user=person)
+    undone = present(undo_last(project=project, user=person))
 
-    assert undone is not None
     assert undone.slot is not None
     assert not Label.objects.current().exists()
     assert undo_last(project=project, user=person) is None
 
 
-def test_nobody_undoes_what_another_did(project: Project) -> None:
+def test_nobody_undoes_what_another_did(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     answer(claim(project, person), person, "good")
 
     assert undo_last(project=project, user=reviewer(project)) is None
@@ -99,9 +93,8 @@ def test_undo_keeps_overlap_exact(project: Project) -> None:
     assert Slot.objects.live(timezone.now()).count() == 1
 
 
-def test_what_was_skipped_can_be_taken_up_again(project: Project) -> None:
+def test_what_was_skipped_can_be_taken_up_again(project: Project, person: User) -> None:
     items = queued_items(project, 2)
-    person = reviewer(project)
     for item in items:
         skip_item(project=project, user=person, item_id=item.pk)
 
@@ -126,9 +119,8 @@ def test_what_was_put_back_is_passed_over_at_once(
     assert undone.decision.item_id == items[0].pk
 
 
-def test_what_was_written_comes_back_as_a_draft(project: Project) -> None:
+def test_what_was_written_comes_back_as_a_draft(project: Project, person: User) -> None:
     queued_items(project, 1, text="The soup was cold.")
-    person = reviewer(project)
     slot = claim(project, person)
     spans = [EvidenceSpan("bad", 4, 8)]
     answer(slot, person, "bad", rationale="Cold.", confidence=0.7, spans=spans, comment="Hm.")
@@ -147,9 +139,8 @@ def test_what_was_written_comes_back_as_a_draft(project: Project) -> None:
 
 
 @pytest.mark.parametrize("words", ["ж" * 9_000, "a" * 60_000])
-def test_no_answer_is_too_long_to_be_taken_back(project: Project, words: str) -> None:
+def test_no_answer_is_too_long_to_be_taken_back(project: Project, person: User, words: str) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     answer(claim(project, person), person, "good", rationale=words)
 
     undo_last(project=project, user=person)
@@ -157,9 +148,8 @@ def test_no_answer_is_too_long_to_be_taken_back(project: Project, words: str) ->
     assert Draft.objects.get(user=person).fields["rationale"] == [words]
 
 
-def test_who_is_paused_is_given_no_item_by_undo(project: Project) -> None:
+def test_who_is_paused_is_given_no_item_by_undo(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     given = answer(claim(project, person), person, "good")
     pause(project=project, user=person, by=member(project, Role.MANAGER), reason="Too fast.")
 

@@ -30,6 +30,7 @@ from apps.reviews.schema_changes.services import (
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef, ValueNotOffered, schema_from_names
 from labelhub.core.schema.operations import Add, InvalidChange, Merge, Rename, Retire, Split
+from tests.cases import present
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import ASPECTS
 from tests.factories.reviews import (
@@ -241,8 +242,7 @@ def test_undo_and_revision_find_the_label_that_was_carried_over(project: Project
     changed(project, Rename("good", "fine"))
     row = Label.objects.current().get()
     assert Slot.objects.get().label == Decision.objects.get().label == row
-    undone = undo_last(project=project, user=user)
-    assert undone is not None
+    undone = present(undo_last(project=project, user=user))
     assert undone.slot is not None
     assert (said(item), decided(item)) == ({}, None)
     assert answer(undone.slot, user, "fine").label.value == "fine"

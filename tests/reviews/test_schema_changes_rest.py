@@ -16,6 +16,7 @@ from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.reviews.schema_changes.services import run_change
 from labelhub.core.schema.operations import Rename
+from tests.factories.accounts import api_of
 from tests.factories.labels import draft, open_item, person
 from tests.factories.projects import member
 from tests.factories.reviews import new_project
@@ -34,9 +35,7 @@ def project() -> Project:
 
 @pytest.fixture
 def rest(project: Project) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, Role.MANAGER))
-    return client
+    return api_of(member(project, Role.MANAGER))
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.labels.services import assign_items
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Decision
 from apps.reviews.queue.status import queue_progress, queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item
@@ -47,9 +48,8 @@ def test_skips_and_conflicts_are_told(project: Project) -> None:
     assert queue_status(project, expert(project)).for_experts == 0
 
 
-def test_yesterdays_work_is_not_todays(project: Project) -> None:
+def test_yesterdays_work_is_not_todays(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     answer(claim(project, person), person, "good")
     Decision.objects.update(created_at=timezone.now() - timedelta(days=1))
 
@@ -59,12 +59,11 @@ def test_yesterdays_work_is_not_todays(project: Project) -> None:
 
 
 def test_it_takes_a_fixed_number_of_queries(
-    project: Project, django_assert_num_queries: object
+    project: Project, person: User, django_assert_num_queries: object
 ) -> None:
     queued_items(project, 9)
     for _ in range(6):
         claim(project, reviewer(project))
-    person = reviewer(project)
 
     with django_assert_num_queries(19):  # type: ignore[operator]  # a fixture without types
         queue_status(project, person)
@@ -86,9 +85,7 @@ def test_what_is_left_is_what_waits_for_this_person(project: Project) -> None:
     assert queue_progress(project, other).left == 5
 
 
-def test_what_was_sent_back_is_left_again(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
+def test_what_was_sent_back_is_left_again(project: Project, item: Item, person: User) -> None:
     answer(claim(project, person), person, "good")
     assert queue_progress(project, person).left == 0
 

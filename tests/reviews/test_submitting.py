@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from apps.accounts.models import User
 from apps.labels.models import ItemState, Label
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.reviews.models import Decision, Slot, SlotQuerySet
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.plan import change_review_plan
 from apps.reviews.queue.submission import skip_item, submit_label
 from labelhub.core.errors import InvalidInput, NotFound
+from tests.cases import present
 from tests.factories.projects import GuidelineFactory
 from tests.factories.reviews import (
     answer,
@@ -61,18 +63,16 @@ def test_accept_fix_and_reject_are_told_apart(
     assert done.label.proposed_from == (None if value is None else proposed)
 
 
-def test_provenance_names_the_guideline(project: Project) -> None:
+def test_provenance_names_the_guideline(project: Project, person: User) -> None:
     GuidelineFactory(project=project, version=3)
     queued_items(project, 1)
-    person = reviewer(project)
 
     assert answer(claim(project, person), person, "good").label.provenance["guideline"] == 3
 
 
-def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:
+def test_an_earlier_suggestion_may_have_been_shown(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
     seen = suggest(item, "good")
-    person = reviewer(project)
     slot = claim(project, person)
     suggest(item, "bad")
 
@@ -84,11 +84,9 @@ def test_an_earlier_suggestion_may_have_been_shown(project: Project) -> None:
 
 @pytest.mark.parametrize("fields", [{"value": None}, {"value": "good", "reject": True}])
 def test_an_answer_that_says_nothing_or_contradicts_itself_is_refused(
-    project: Project, fields: dict[str, Any]
+    project: Project, item: Item, person: User, fields: dict[str, Any]
 ) -> None:
-    (item,) = queued_items(project, 1)
     suggest(item, "good")
-    person = reviewer(project)
 
     with pytest.raises(InvalidInput, match=r"^value: "):
         answer(claim(project, person), person, **fields)
@@ -103,9 +101,8 @@ def test_an_item_of_another_project_is_not_there(project: Project) -> None:
         )
 
 
-def test_the_same_answer_sent_twice_is_stored_once(project: Project) -> None:
+def test_the_same_answer_sent_twice_is_stored_once(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
 
     first, again = answer(slot, person, "good"), answer(slot, person, "good")
@@ -115,9 +112,8 @@ def test_the_same_answer_sent_twice_is_stored_once(project: Project) -> None:
     assert Label.objects.count() == Decision.objects.count() == 1
 
 
-def test_a_retry_after_a_revision_changes_nothing(project: Project) -> None:
+def test_a_retry_after_a_revision_changes_nothing(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
     answer(slot, person, "good")
     revised = answer(slot, person, "bad")
@@ -126,9 +122,7 @@ def test_a_retry_after_a_revision_changes_nothing(project: Project) -> None:
     assert Label.objects.current().get() == revised.label
 
 
-def test_a_second_thought_supersedes_the_first(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
+def test_a_second_thought_supersedes_the_first(project: Project, item: Item, person: User) -> None:
     first = answer(claim(project, person), person, "good")
 
     second = submit_label(project=project, user=person, item_id=item.pk, answer=Answer(value="bad"))
@@ -136,8 +130,7 @@ def test_a_second_thought_supersedes_the_first(project: Project) -> None:
     assert second.label.supersedes == first.label
     assert not second.decision.extra
     assert not second.decision.late
-    gold = ItemState.objects.select_related("gold").get(item=item).gold
-    assert gold is not None
+    gold = present(ItemState.objects.select_related("gold").get(item=item).gold)
     assert gold.value == "bad"
 
 
@@ -156,8 +149,7 @@ def test_a_late_answer_beside_another_holder_makes_the_others_extra(project: Pro
     assert Label.objects.current().count() == 2
 
 
-def test_what_nobody_asked_for_undoes_no_decision(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_what_nobody_asked_for_undoes_no_decision(project: Project, item: Item) -> None:
     decider, crowd = expert(project), reviewer(project)
     answer(claim(project, decider), decider, "good")
 
@@ -169,12 +161,10 @@ def test_what_nobody_asked_for_undoes_no_decision(project: Project) -> None:
 
     state = ItemState.objects.select_related("gold").get(item=item)
     assert state.stage == ItemState.Stage.DECIDED
-    assert state.gold is not None
-    assert state.gold.value == "good"
+    assert present(state.gold).value == "good"
 
 
-def test_an_expert_is_heard_unasked(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_an_expert_is_heard_unasked(project: Project, item: Item) -> None:
     crowd = reviewer(project)
     answer(claim(project, crowd), crowd, "good")
 
@@ -207,9 +197,8 @@ def test_two_answers_of_one_person_fill_one_place(project: Project) -> None:
     assert (state.queued, state.labels_by_people) == (False, 2)
 
 
-def test_an_answer_follows_the_plan_of_its_own_moment(project: Project) -> None:
+def test_an_answer_follows_the_plan_of_its_own_moment(project: Project, person: User) -> None:
     queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)  # whose project was read before the plan changed
     change_review_plan(project=Project.objects.get(pk=project.pk), overlap=3)
 
@@ -219,8 +208,7 @@ def test_an_answer_follows_the_plan_of_its_own_moment(project: Project) -> None:
     assert (state.required_labels, state.queued) == (3, True)
 
 
-def test_the_uid_of_anothers_label_is_no_token(project: Project) -> None:
-    (item,) = queued_items(project, 1)
+def test_the_uid_of_anothers_label_is_no_token(project: Project, item: Item) -> None:
     theirs = suggest(item, "good")
 
     done = submit_label(
@@ -234,9 +222,8 @@ def test_the_uid_of_anothers_label_is_no_token(project: Project) -> None:
     assert done.label.uid != theirs.uid
 
 
-def test_a_remark_that_cannot_be_stored_is_refused(project: Project) -> None:
+def test_a_remark_that_cannot_be_stored_is_refused(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     slot = claim(project, person)
     with pytest.raises(InvalidInput, match="comment: must not contain a NUL"):
         answer(slot, person, "good", comment="a\0b")
@@ -244,9 +231,7 @@ def test_a_remark_that_cannot_be_stored_is_refused(project: Project) -> None:
         skip_item(project=project, user=person, item_id=item.pk, reason="\ud800")
 
 
-def test_a_skipped_item_goes_to_others_only(project: Project) -> None:
-    (item,) = queued_items(project, 1)
-    person = reviewer(project)
+def test_a_skipped_item_goes_to_others_only(project: Project, item: Item, person: User) -> None:
     slot = claim(project, person)
 
     skip_item(

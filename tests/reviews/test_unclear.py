@@ -21,21 +21,25 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
 from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import InvalidInput
+from tests.cases import present
 from tests.factories.labels import draft, machine
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
 from tests.reviews.test_adjudication import disputed, in_conflict, rule, state_of
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"overlap": 2}
 Stage = ItemState.Stage
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
 
 
 def cannot_tell(item: Item, user: User, **options: Any) -> Adjudicated:
     return rule(item, user, None, abstain=True, **options)
+
+
+def unclear_item(project: Project, judge: User, **options: Any) -> Item:
+    """One on which people disagree, and of which an expert found that nobody can tell."""
+    item = in_conflict(project)
+    cannot_tell(item, judge, **options)
+    return item
 
 
 def stands(item: Item) -> tuple[str, bool, bool]:
@@ -70,8 +74,7 @@ def test_a_decision_that_a_machine_disputes_is_withdrawn(project: Project, judge
 
     newest = Gold.objects.get(item=item, superseded_by=None)
     assert (newest.withdrawn, newest.basis) == (True, Gold.Basis.WITHDRAWN)
-    assert newest.supersedes is not None
-    assert newest.supersedes.value == "good"
+    assert present(newest.supersedes).value == "good"
     assert (stands(item), state_of(item).disputed) == (SETTLED, False)
     record_label(draft(item, machine(project, "other"), "bad", confidence=0.99, action="proposed"))
     assert stands(item) == SETTLED
@@ -111,8 +114,7 @@ class TestQuotes:
 
 class TestTwoExperts:
     def test_whoever_comes_second_is_told_who_found_it(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         for late in (rule, cannot_tell):
             words = f"{judge.username} has decided this item meanwhile: unsure"
@@ -125,8 +127,7 @@ class TestTwoExperts:
     def test_what_comes_late_to_the_queue_changes_nothing(
         self, project: Project, judge: User
     ) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         answer_again(item, expert(project), "good")
         answer_again(item, reviewer(project), "good")
@@ -136,12 +137,10 @@ class TestTwoExperts:
 
 class TestAnew:
     def test_the_newest_word_of_the_expert_wins(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         done = rule(item, judge, "bad")
-        assert done.gold is not None
-        assert done.gold.value == "bad"
+        assert present(done.gold).value == "bad"
         assert done.label.role == Label.Role.ADJUDICATION
         assert cannot_tell(item, judge).gold is None
 
@@ -151,8 +150,7 @@ class TestAnew:
     def test_an_abstention_in_the_queue_settles_nothing(
         self, project: Project, judge: User
     ) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge)
+        item = unclear_item(project, judge)
 
         answer_again(item, judge, None, abstain=True)
 
@@ -183,13 +181,11 @@ class TestUndo:
         assert unread_mentions(project.pk, wrong.pk) == 0
 
     def test_and_that_it_cannot_be_told_does_too(self, project: Project, judge: User) -> None:
-        item = in_conflict(project)
-        cannot_tell(item, judge, rationale="Two readings.")
+        item = unclear_item(project, judge, rationale="Two readings.")
         rule(item, judge, "bad")
 
-        undone = undo_last(project=project, user=judge)
+        undone = present(undo_last(project=project, user=judge))
 
-        assert undone is not None
         assert undone.restored
         assert stands(item) == SETTLED
         assert Label.objects.current().get(annotator__user=judge).rationale == "Two readings."

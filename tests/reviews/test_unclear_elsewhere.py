@@ -3,53 +3,41 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Item, Project
-from apps.reviews.bulk.jobs import plan_job, run_job, start_job
 from apps.reviews.bulk.plan import preview
 from apps.reviews.quality.requeue import requeueable_labels
 from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
+from tests.factories.accounts import browser_of
+from tests.factories.bulk import done, planned
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict
-from tests.reviews.test_unclear import cannot_tell, stands
+from tests.reviews.test_unclear import cannot_tell, stands, unclear_item
 
 pytestmark = pytest.mark.django_db
+PROJECT = {"overlap": 2}
 Stage = ItemState.Stage
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
 
 
 @pytest.fixture
 def item(project: Project, judge: User) -> Item:
     """One of which an expert found that nobody can tell."""
-    found = in_conflict(project)
-    cannot_tell(found, judge)
-    return found
-
-
-def as_(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+    return unclear_item(project, judge)
 
 
 def page(user: User, project: Project, path: str = "") -> str:
-    response = as_(user).get(f"/p/{project.slug}/{path}")
+    response = browser_of(user).get(f"/p/{project.slug}/{path}")
     assert response.status_code == 200
     return " ".join(response.content.decode().split())
 
 
 def listed(user: User, project: Project, **query: Any) -> list[dict[str, Any]]:
-    rows = as_(user).get(f"/api/v1/projects/{project.slug}/items/", query).json()["results"]
+    rows = browser_of(user).get(f"/api/v1/projects/{project.slug}/items/", query).json()["results"]
     return list(rows)
 
 
@@ -60,7 +48,7 @@ class TestLists:
 
         assert list(search_items(project, read_query({"stage": "unclear"}), manager)) == [item.pk]
         assert list(search_items(project, read_query({"stage": "conflict"}), manager)) == []
-        (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).rows
+        (row,) = read_grid(project, read_query({"stage": "unclear"}), manager).object_list
         assert row.stage == "Unsure"
         html = page(manager, project, "items/?stage=unclear")
         assert '<option value="unclear" selected>Unsure</option>' in html
@@ -78,7 +66,7 @@ class TestLists:
         (row,) = listed(user, project, queued="true")
         assert (row["stage"], row["queued"], row["labels_by_people"]) == ("new", True, 0)
         assert listed(user, project, queued="false") == []
-        (shown,) = read_grid(project, read_query({}), user, sort="stage").rows
+        (shown,) = read_grid(project, read_query({}), user, sort="stage").object_list
         assert shown.stage == str(Stage.NEW.label)
 
 
@@ -97,21 +85,18 @@ class TestWork:
         boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)
         if action == "assign":
             options = options | {"users": [reviewer(project).pk]}
-        query = read_query({"items": [item.pk]})
 
-        seen = preview(plan_job(project, boss, action=action, query=query, options=options))
+        seen = preview(planned(project, boss, action, query={"items": [item.pk]}, **options))
 
         assert (seen.changing, seen.passed) == (0, {"unclear": 1})
         assert seen.reasons == [(1, "are settled as unsure by an expert")]
 
     def test_many_at_once_go_back_to_the_queue(self, project: Project, item: Item) -> None:
         boss = member(project, Role.MANAGER, ReviewerKind.EXPERT)
-        query = read_query({"stage": "unclear"})
 
-        options = {"reason": "The guideline says more now."}
-        job = start_job(plan_job(project, boss, action="return", query=query, options=options))
+        job = done(project, boss, "return", query={"stage": "unclear"}, reason="It says more now.")
 
-        assert run_job(job.pk).done == 1
+        assert job.done == 1
         assert stands(item) == (Stage.NEW, True, False)
 
     def test_labels_of_those_who_disagreed_stay(

@@ -1,9 +1,7 @@
 """What others said of an item is withheld from who is yet to answer it, by every door."""
 
 import pytest
-from django.test import Client
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -14,6 +12,7 @@ from apps.reviews.models import ReviewSettings
 from apps.reviews.queue.item_context import review_task
 from apps.reviews.queue.undo import undo_last
 from tests.debates.routing_world import debated
+from tests.factories.accounts import api_of, browser_of
 from tests.factories.projects import member
 from tests.factories.reviews import (
     answer,
@@ -29,29 +28,18 @@ from tests.reviews.test_comments import say
 from tests.reviews.test_known import with_gold
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def project() -> Project:
-    return new_project(overlap=2)
-
-
-def rest(user: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(user)
-    return client
+PROJECT = {"overlap": 2}
 
 
 def ledger(user: User, item: Item, **narrowed: str) -> list[tuple[str, object]]:
     """Kind and value of the item's labels as REST lists them to ``user``."""
     address = reverse("api_label", args=[item.project.slug])
-    rows = rest(user).get(address, {"item": str(item.pk), **narrowed}).json()["results"]
+    rows = api_of(user).get(address, {"item": str(item.pk), **narrowed}).json()["results"]
     return [(row["annotator"]["kind"], row["value"]) for row in rows]
 
 
 def item_page(user: User, item: Item) -> str:
-    client = Client()
-    client.force_login(user)
+    client = browser_of(user)
     address = reverse("item_detail", args=[item.project.slug, item.pk])
     return client.get(address).content.decode()
 
@@ -66,7 +54,7 @@ def test_who_is_about_to_answer_blind_is_told_nothing_even_as_a_manager() -> Non
     shown = {item: (bool(ledger(boss, item)), "ecj" in item_page(boss, item)) for item in
              (held, other)}  # fmt: skip
     assert shown == {held: (False, False), other: (True, True)}
-    assert rest(boss).get(f"/api/v1/items/{held.pk}/").json()["suggestion"] is None
+    assert api_of(boss).get(f"/api/v1/items/{held.pk}/").json()["suggestion"] is None
 
     answer(slot, boss, "bad")
 
@@ -142,7 +130,7 @@ def test_a_known_item_stands_over_rest_as_one_that_waits() -> None:
     for item in (known, plain):
         suggest(item, "good", reasons=["tie"])
     assert not ItemState.objects.get(item=known).queued
-    api, items = rest(reviewer(project)), reverse("api_items", args=[project.slug])
+    api, items = api_of(reviewer(project)), reverse("api_items", args=[project.slug])
 
     rows = [api.get(f"/api/v1/items/{item.pk}/").json() for item in (known, plain)]
     waiting = api.get(items, {"queued": "true"}).json()["results"]
@@ -174,8 +162,8 @@ def test_no_reviewer_is_led_to_a_debate_that_may_be_kept_from_them() -> None:
     project = new_project(check_share=1.0)
     (known,) = with_gold(project, 1)
     debated(known, "good", reasons=["tie"])
-    client, person = Client(), reviewer(project)
-    client.force_login(person)
+    person = reviewer(project)
+    client = browser_of(person)
     address = reverse("review_debate", args=[project.slug, known.pk])
 
     before = client.get(address).content.decode()
@@ -209,9 +197,8 @@ def test_an_audit_is_blind_for_opinions_too(project: Project) -> None:
     assert review_task(project, slot=claim(project, second)).opinions == []
 
 
-def test_a_desk_shows_no_comment_before_it_may_be_read(project: Project) -> None:
+def test_a_desk_shows_no_comment_before_it_may_be_read(project: Project, person: User) -> None:
     (item,) = queued_items(project, 1)
-    person = reviewer(project)
     say(item, reviewer(project), f"@{person.username} it is irony")
 
     before = desk_of(project, person).mentions
@@ -224,8 +211,7 @@ def test_a_desk_shows_no_comment_before_it_may_be_read(project: Project) -> None
 @pytest.mark.parametrize("action", ["adjudication_decide", "adjudication_return"])
 def test_a_mistake_opens_no_item_that_waits_for_nobody(project: Project, action: str) -> None:
     item = half_said(project)
-    client = Client()
-    client.force_login(expert(project))
+    client = browser_of(expert(project))
 
     response = client.post(reverse(action, args=[project.slug, item.pk]), {})
 

@@ -1,27 +1,23 @@
 """What works on many labels and a change of labels keep out of each other's way."""
 
-from typing import Any
-
 import pytest
-from django.test import Client
 
 from apps.accounts.models import User
-from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Label
 from apps.labels.services import record_label
 from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
-from apps.reviews.bulk.jobs import plan_job, run_job, start_job, undo_job
+from apps.reviews.bulk.jobs import start_job, undo_job
 from apps.reviews.models import BulkJob, Requeue
 from apps.reviews.quality import requeue
 from apps.reviews.quality.requeue import requeue_labels, run_requeue
 from apps.reviews.schema_changes.services import run_change
-from apps.reviews.search.query import read_query
 from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
+from tests.factories.accounts import browser_of
+from tests.factories.bulk import done, planned, undone
 from tests.factories.labels import draft, open_item, person
-from tests.factories.projects import member
 from tests.factories.reviews import answer, claim, queued_items, reviewer, suggest
 from tests.factories.schema_changes import begun, changed, said
 
@@ -30,40 +26,28 @@ MORE = Add(LabelDef("fine"))
 SWAP = (Rename("good", "bad"), Rename("bad", "good"))
 
 
-@pytest.fixture
-def manager(project: Project) -> User:
-    return member(project, Role.MANAGER, ReviewerKind.EXPERT)
-
-
-def started(project: Project, manager: User, action: str, **options: Any) -> BulkJob:
-    query = read_query({})
-    plan = plan_job(project, manager, action=action, query=query, options=options)
-    return start_job(plan)
-
-
 def test_no_bulk_job_begins_while_labels_change(project: Project, manager: User) -> None:
     suggest(open_item(project), "good")
     change = begun(project, *SWAP)
     with pytest.raises(Conflict, match="are being changed"):
-        started(project, manager, "accept")
+        start_job(planned(project, manager, "accept"))
     assert not BulkJob.objects.exists()
-    client = Client()
-    client.force_login(manager)
+    client = browser_of(manager)
     shown = client.post(f"/p/{project.slug}/bulk/", {"do": "accept"}, follow=True)
     assert "are being changed" in shown.content.decode()
     run_change(change.pk)
-    assert started(project, manager, "accept").status == "queued"
+    assert start_job(planned(project, manager, "accept")).status == "queued"
 
 
 def test_nor_is_one_undone(project: Project, manager: User) -> None:
     item = open_item(project)
     suggest(item, "good")
-    job = run_job(started(project, manager, "accept").pk)
+    job = done(project, manager, "accept")
     change = begun(project, *SWAP)
     with pytest.raises(Conflict, match="are being changed"):
         undo_job(job=job, actor=manager)
     run_change(change.pk)
-    run_job(undo_job(job=job, actor=manager).pk)
+    undone(job, manager)
     assert not Label.objects.current().by_people().exists()
 
 
@@ -74,9 +58,9 @@ def test_what_is_undone_after_a_change_is_called_as_it_is_by_then(
     provenance = {"spans": [{"label": "good", "start": 0, "end": 2}], "comment": "So."}
     by = person(project)
     record_label(draft(item, by, "good", evidence={"good": ["So"]}, provenance=provenance))
-    job = run_job(started(project, manager, "return", reason="Anew.").pk)
+    job = done(project, manager, "return", reason="Anew.")
     changed(project, *SWAP)
-    run_job(undo_job(job=job, actor=manager).pk)
+    undone(job, manager)
     restored = Label.objects.current().by_people().get()
     assert (restored.value, restored.schema) == ("bad", current_schema(project))
     assert restored.evidence == {"bad": ["So"]}
@@ -90,9 +74,9 @@ def test_what_nothing_stands_for_any_more_is_not_said_again(
     by = person(project)
     record_label(draft(gone, by, "good"))
     record_label(draft(kept, by, "bad"))
-    job = run_job(started(project, manager, "return", reason="Anew.").pk)
+    job = done(project, manager, "return", reason="Anew.")
     changed(project, Retire("good"), Rename("bad", "poor"), MORE)
-    job = run_job(undo_job(job=job, actor=manager).pk)
+    job = undone(job, manager)
     assert (said(gone), said(kept)) == ({}, {by.name: "poor"})
     assert (job.counts["undone"], job.counts["kept"]) == (1, 1)
 
@@ -135,5 +119,5 @@ def test_a_change_that_a_fault_has_stopped_is_not_waited_for_in_vain(
     change = begun(project, *SWAP)
     SchemaChange.objects.update(status="failed")
     with pytest.raises(Conflict, match="resume it first") as refused:
-        started(project, manager, "accept")
+        start_job(planned(project, manager, "accept"))
     assert refused.value.data == {"change": change.pk}

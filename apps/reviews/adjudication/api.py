@@ -69,16 +69,13 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
     """An expert's decision, with reasons."""
 
     value = serializers.JSONField(
-        required=False, allow_null=True, default=None,
-        help_text="As in a label; a set may be empty. Give this or ``abstain``.",
+        allow_null=True, default=None,
+        help_text="As in a label; a set may be empty. Give this or ``abstain``."
     )  # fmt: skip
     abstain = serializers.BooleanField(
-        required=False, default=False,
-        help_text="Nobody can tell: the item gets no gold and leaves the queue.",
-    )  # fmt: skip
-    rationale = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=LONGEST
+        default=False, help_text="Nobody can tell: the item gets no gold and leaves the queue."
     )
+    rationale = serializers.CharField(allow_blank=True, default="", max_length=LONGEST)
     evidence = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(), max_length=100),
         required=False,
@@ -86,13 +83,13 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
         help_text="Label → quotes from the text.",
     )
     explain = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=LONGEST,
-        help_text="A comment for people who gave another label.",
+        allow_blank=True, default="", max_length=LONGEST,
+        help_text="A comment for people who gave another label."
     )  # fmt: skip
-    seconds = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0)
+    seconds = serializers.FloatField(allow_null=True, default=None, min_value=0)
     lease = serializers.UUIDField(
-        required=False, allow_null=True, default=None,
-        help_text="A UUID of your choice: the same ruling under the same token is stored once.",
+        allow_null=True, default=None,
+        help_text="A UUID of your choice: the same ruling under the same token is stored once."
     )  # fmt: skip
 
 
@@ -102,7 +99,6 @@ class NamesField(serializers.ListField):
     child = serializers.CharField()
 
     def to_representation(self, data: Any) -> list[str]:
-        """The user name of each person."""
         return [person.username for person in data]
 
 

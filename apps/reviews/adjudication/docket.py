@@ -1,10 +1,11 @@
 """The items that wait for an expert: conflicts of people, and decisions that a model disputes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Exists, OuterRef, Q
@@ -48,7 +49,6 @@ class Voice(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The value as people read it."""
         return gettext(UNSURE) if self.value is None else value_words(self.value)
 
 
@@ -63,10 +63,15 @@ class CaseFilter:
     between: str = ""
 
     def __bool__(self) -> bool:
-        return bool(self.against or self.by or self.age or self.between)
+        return self != CaseFilter()
+
+    @property
+    def query(self) -> str:
+        """The filter as a query string with its question mark; empty without one."""
+        given = {name: value for name, value in asdict(self).items() if value}
+        return f"?{urlencode(given)}" if given else ""
 
     def fits(self, case: "Case") -> bool:
-        """Whether the list shows the case."""
         return (
             (not self.against or case.against == self.against)
             and (not self.by or any(voice.annotator_id == self.by for voice in case.voices))
@@ -112,7 +117,6 @@ class Docket:
 
     @property
     def waiting(self) -> int:
-        """How many items wait."""
         return self.conflicts + self.disputes
 
 
@@ -214,18 +218,6 @@ def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
     return undone.select_related("label__schema", "label__item").first()
 
 
-def current_leases(item_ids: Iterable[int]) -> dict[int, Slot]:
-    """The live slots of these items, with holders, by item. One query."""
-    live = Slot.objects.live(timezone.now()).filter(item__in=list(item_ids))
-    return {slot.item_id: slot for slot in live.select_related("holder")}
-
-
-def skipped_items(user: User, item_ids: Iterable[int]) -> set[int]:
-    """The items among these that ``user`` skipped. One query."""
-    skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
-    return set(skips.filter(item__in=list(item_ids)).values_list("item_id", flat=True))
-
-
 def _read_voices(project: Project) -> Mapping[int, Sequence[Voice]]:
     waiting = waiting_states(project).values("item_id")[:MOST]
     rows = Label.objects.current().filter(item__in=waiting).order_by("pk").values_list(
@@ -268,7 +260,10 @@ def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
     ids = [case.item_id for case in cases]
     items = Item.objects.filter(pk__in=ids).annotate(beginning=Substr("text", 1, BEGINNING))
     texts = {pk: rest for pk, *rest in items.values_list("pk", "external_id", "beginning")}
-    held, left = current_leases(ids), skipped_items(user, ids)
+    live = Slot.objects.live(timezone.now()).filter(item__in=ids).select_related("holder")
+    held = {slot.item_id: slot for slot in live}
+    skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True, item__in=ids)
+    skipped = set(skips.values_list("item_id", flat=True))
     comments = dict(
         Comment.objects.filter(item__in=ids, resolved_at__isnull=True)
         .order_by()
@@ -282,7 +277,7 @@ def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
             external_id=texts[case.item_id][0],
             text=texts[case.item_id][1],
             holder=held.get(case.item_id),
-            skipped=case.item_id in left,
+            skipped=case.item_id in skipped,
             comments=comments.get(case.item_id, 0),
         )
         for case in cases

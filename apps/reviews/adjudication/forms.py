@@ -11,7 +11,6 @@ from apps.reviews.queue.forms import read_number, read_value
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType
 
-FILTERS = ("against", "by", "age", "between")
 MOST_QUOTES = 100
 
 
@@ -50,15 +49,6 @@ def read_filter(data: QueryDict) -> CaseFilter:
         age=age if age in AGES else "",
         between=between if between in (BETWEEN_PEOPLE, WITH_A_MACHINE) else "",
     )
-
-
-def filter_query(data: QueryDict) -> str:
-    """The filters as a query string with its question mark; empty without filters."""
-    kept = QueryDict(mutable=True)
-    for name in FILTERS:
-        if data.get(name):
-            kept[name] = str(data.get(name))
-    return f"?{kept.urlencode()}" if kept else ""
 
 
 def _quote(raw: str) -> tuple[str, str]:

@@ -5,27 +5,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.common.highlight import find_quote
-from apps.debates.models import Debate, Turn
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, PEOPLE, Gold, ItemState, Kind, Label
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
-from apps.reviews.queue.item_context import FEW, Choice, choice_keys, choice_title, group_names
+from apps.reviews.queue.item_context import AnswerScreen, Choice, make_choices
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.schema import LabelType, Value, value_key, value_words
+from labelhub.core.schema import Value, value_key, value_words
 
 #: Keys of the page's actions, which are no keys of labels.
 TAKEN = frozenset("bdefgjklnqrsu")
-#: Of the debates of an item, the newest are shown.
-DEBATES = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,6 @@ class Opinion:
 
     @property
     def remark(self) -> str:
-        """The annotator's remark."""
         return str(self.label.provenance.get("comment", ""))
 
     @property
@@ -64,7 +59,6 @@ class OpinionSide:
 
     @property
     def words(self) -> str:
-        """The value as people read it."""
         return gettext(UNSURE) if self.value is None else value_words(self.value)
 
     @property
@@ -81,29 +75,15 @@ class OpinionSide:
 
 
 @dataclass(frozen=True)
-class Opinions:
+class Opinions(AnswerScreen):
     """One item as an adjudicator sees it."""
 
     state: ItemState
     schema: LabelSchema
+    choices: Sequence[Choice]
     opinions: tuple[Opinion, ...]
     gold: Gold | None
     hides_machines: bool
-
-    @property
-    def item(self) -> Item:
-        """The item."""
-        return self.state.item
-
-    @property
-    def task(self) -> LabelType:
-        """The type of the answer."""
-        return self.schema.parsed.of_item(self.item.options).task
-
-    @property
-    def question(self) -> str:
-        """The item's own question, or the schema's."""
-        return self.item.question or self.schema.parsed.question
 
     @property
     def waits(self) -> bool:
@@ -130,25 +110,15 @@ class Opinions:
     def quoted(self) -> dict[str, tuple[str, str]]:
         """Name and colour of the label of each mark."""
         names = {mark: mark.partition(":")[2] for mark in self.evidence}
-        return {mark: (name, self.color(name)) for mark, name in names.items()}
-
-    def color(self, name: str) -> str:
-        """The colour of a label."""
-        return self.schema.parsed.color(name, self.item.options)
-
-    @property
-    def many(self) -> bool:
-        """Whether there are too many choices to see at a glance."""
-        return len(self.choices) > FEW
+        color = self.schema.parsed.color
+        return {mark: (name, color(name, self.item.options)) for mark, name in names.items()}
 
     @property
     def people(self) -> list[Opinion]:
-        """The opinions of crowd and experts."""
         return [opinion for opinion in self.opinions if opinion.label.annotator.kind in PEOPLE]
 
     @property
     def debated(self) -> bool:
-        """Whether a debate may be read."""
         return any(opinion.label.annotator.kind == Kind.LLM for opinion in self.opinions)
 
     @cached_property
@@ -163,18 +133,7 @@ class Opinions:
         order = {choice.value: position for position, choice in enumerate(self.choices)}
         return sorted(sides, key=lambda side: (order.get(side.says, len(order)), side.words))
 
-    @cached_property
-    def choices(self) -> list[Choice]:
-        """The labels to choose from, in the order of the schema; free text has none."""
-        names = self.schema.parsed.offered(self.item.options)
-        groups = group_names(names)
-        keys = choice_keys(len(names), TAKEN)
-        return [
-            self._choice(name, key, groups[name]) for name, key in zip(names, keys, strict=True)
-        ]
-
     def own(self, user: User) -> Opinion | None:
-        """The opinion of ``user``, if any."""
         return next(
             (opinion for opinion in self.opinions if opinion.label.annotator.user_id == user.pk),
             None,
@@ -195,24 +154,6 @@ class Opinions:
         except InvalidInput:
             return False
         return True
-
-    def _choice(self, name: str, key: str, group: tuple[str, str]) -> Choice:
-        schema = self.schema.parsed
-        return Choice(
-            value=name,
-            title=choice_title(schema, name),
-            key=key,
-            color=self.color(name),
-            suggested=False,
-            group=group[0],
-            short=group[1],
-            help=schema.label(name),
-            kinds=tuple(
-                opinion.label.annotator.kind
-                for opinion in self.opinions
-                if name in schema.names_in(opinion.label.value)
-            ),
-        )
 
 
 def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
@@ -237,7 +178,16 @@ def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
     shown = [label for label in labels if not (hide and label.annotator.kind in MACHINES)]
     shown.sort(key=lambda label: (kinds.index(Kind(label.annotator.kind)), label.pk))
     opinions = tuple(Opinion(label, find_quotes(state.item, label.evidence)) for label in shown)
-    return Opinions(state, current_schema(project), opinions, state.gold, hide)
+    version = current_schema(project)
+    schema = version.parsed
+
+    def kinds_of(name: str) -> tuple[str, ...]:
+        named = (label for label in shown if name in schema.names_in(label.value))
+        return tuple(label.annotator.kind for label in named)
+
+    offered = schema.offered(state.item.options)
+    choices = make_choices(schema, state.item, offered, TAKEN, kinds=kinds_of)
+    return Opinions(state, version, choices, opinions, state.gold, hide)
 
 
 def readable_opinions(project: Project, user: User, item_id: int) -> Opinions:
@@ -268,15 +218,3 @@ def lease_of_others(item_id: int, user: User) -> Slot | None:
     """The live slot by which somebody else holds the item."""
     live = Slot.objects.live(timezone.now()).filter(item=item_id).exclude(holder=user)
     return live.select_related("holder").first()
-
-
-def recent_debates(project: Project, item_id: int) -> QuerySet[Debate]:
-    """The item's newest debates with their turns, in two queries."""
-    turns = Turn.objects.select_related("model__provider", "debate__item").order_by("pk")
-    return (
-        Debate.objects.filter(run__project=project, item=item_id)
-        .exclude(status=Debate.Status.WAITING)
-        .select_related("run", "label")
-        .prefetch_related(Prefetch("turns", queryset=turns))
-        .order_by("-pk")[:DEBATES]
-    )

@@ -186,18 +186,15 @@ def _check_open(case: Opinions, user: User) -> None:
     if case.waits or (own is not None and own.label.settles):
         return
     if case.state.stage == ItemState.Stage.UNCLEAR:
-        found = next(
-            opinion for opinion in reversed(case.people) if opinion.label.role == Label.Role.UNCLEAR
-        )
-        raise _decided_meanwhile(found.label.annotator.name, "unsure")
-    if case.state.stage != ItemState.Stage.DECIDED or case.gold is None:
+        labels = [opinion.label for opinion in reversed(case.people)]
+        found = next(label for label in labels if label.role == Label.Role.UNCLEAR)
+        name, words = found.annotator.name, "unsure"
+    elif case.state.stage == ItemState.Stage.DECIDED and case.gold is not None:
+        name = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"
+        words = value_words(case.gold.value)
+    else:
         raise DecidedMeanwhile("Reviewers no longer disagree on this item.")
-    by = case.gold.decided_by.name if case.gold.decided_by else "the reviewers"
-    raise _decided_meanwhile(by, value_words(case.gold.value))
-
-
-def _decided_meanwhile(name: str, words: str) -> DecidedMeanwhile:
-    return DecidedMeanwhile(f"{name} has decided this item meanwhile: {words}. Nothing changed.")
+    raise DecidedMeanwhile(f"{name} has decided this item meanwhile: {words}. Nothing changed.")
 
 
 def _answer(case: Opinions, ruling: Ruling) -> Answer:

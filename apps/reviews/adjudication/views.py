@@ -28,13 +28,8 @@ from apps.reviews.adjudication.docket import (
     undone_decision,
     waiting_states,
 )
-from apps.reviews.adjudication.forms import filter_query, read_filter, read_ruling
-from apps.reviews.adjudication.opinions import (
-    lease_of_others,
-    read_opinions,
-    readable_opinions,
-    recent_debates,
-)
+from apps.reviews.adjudication.forms import read_filter, read_ruling
+from apps.reviews.adjudication.opinions import lease_of_others, read_opinions, readable_opinions
 from apps.reviews.adjudication.services import (
     Adjudicated,
     adjudicate,
@@ -45,10 +40,13 @@ from apps.reviews.adjudication.services import (
 )
 from apps.reviews.comments.selectors import thread_on
 from apps.reviews.queue.forms import read_token
+from apps.reviews.queue.item_context import ended_debates
 from apps.reviews.queue.submission import skip_item
 from labelhub.core.errors import Conflict, InvalidInput
 
 PAGE_SIZE = 25
+#: Of the debates of an item, the newest are shown.
+DEBATES = 3
 
 
 @never_cache
@@ -63,7 +61,7 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
     context = project_page(request, project, "adjudication") | {
         "docket": found,
         "wanted": wanted,
-        "query": filter_query(request.GET),
+        "query": wanted.query,
         "page": page,
         "rows": case_rows(request.user, list(page)),
         "schema": current_schema(project).parsed,
@@ -163,7 +161,7 @@ def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> H
     """The arguments of the item's debates, by side, as a part of the page; none for audits."""
     project = project_to_adjudicate(request.user, slug)
     case = readable_opinions(project, request.user, item_id)
-    debates = [] if case.hides_machines else recent_debates(project, item_id)
+    debates = [] if case.hides_machines else ended_debates(project, item_id)[:DEBATES]
     schema = case.schema.parsed
     context = {"project": project, "item": case.item, "debates": debates, "schema": schema}
     return render(request, "reviews/adjudication_item.html#debates", context)
@@ -187,7 +185,7 @@ def _desk(
         "guideline": current_guideline(project),
         "thread": thread_on(project, request.user, item_id),
         "waiting": waiting_states(project).count(),
-        "query": filter_query(request.GET),
+        "query": read_filter(request.GET).query,
         "undoable": last_settled_decision(project, request.user),
         "sent": _sent(request) if request.method == "POST" else _again(request, item_id),
         "fault": fault,
@@ -224,16 +222,16 @@ def _sent(request: SignedInRequest) -> dict[str, Any]:
 
 
 def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> HttpResponse:
-    item_id = next_case(project, request.user, wanted=read_filter(request.GET), after=after)
+    wanted = read_filter(request.GET)
+    item_id = next_case(project, request.user, wanted=wanted, after=after)
     if item_id is None:
-        if read_docket(project, read_filter(request.GET)).cases:
+        if read_docket(project, wanted).cases:
             words = gettext(
                 "You have skipped the waiting items, or others have locked them. Open one here."
             )
             messages.info(request, words)
-        return redirect(reverse("adjudication", args=[project.slug]) + filter_query(request.GET))
-    address = reverse("adjudication_item", args=[project.slug, item_id])
-    return redirect(address + filter_query(request.GET))
+        return redirect(reverse("adjudication", args=[project.slug]) + wanted.query)
+    return redirect(reverse("adjudication_item", args=[project.slug, item_id]) + wanted.query)
 
 
 def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpResponse:

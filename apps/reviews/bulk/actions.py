@@ -11,11 +11,12 @@ from apps.labels.models import VIEW_UNKNOWN, Assignment, ItemState, Label
 from apps.labels.services import ImportOutcome, NewLabel, annotator_for_user, import_labels
 from apps.labels.services.queue import assign_items, keep_for_kind, promote_items, unassign_items
 from apps.projects.changes import Translator
+from apps.projects.models import Project
 from apps.projects.selectors import current_guideline, current_schema
 from apps.reviews.bulk.plan import BulkPlan
 from apps.reviews.models import BulkChange, BulkJob, Decision
 from apps.reviews.queue.submission import undo_skips
-from apps.reviews.queue.undo import return_to_queue
+from apps.reviews.queue.undo import repeated_label, return_to_queue
 
 #: In the provenance of a label that was given in bulk: the job.
 BULK = "bulk"
@@ -23,45 +24,11 @@ Action = BulkJob.Action
 States = dict[int, ItemState]
 
 
-def _write_labels(
-    plan: BulkPlan,
-    job: BulkJob,
-    states: Sequence[ItemState],
-    fields_of: Callable[[ItemState], dict[str, Any]],
-) -> list[BulkChange]:
-    """Import one label of the job's actor for each item, with the fields that differ by item."""
-    annotator = annotator_for_user(plan.project, plan.actor)
-    common: dict[str, Any] = {
-        "annotator": annotator,
-        "schema": current_schema(plan.project),
-        "provenance": _provenance(plan, job),
-    }
-    drafts = [
-        NewLabel(item_id=state.item_id, uid=uuid4(), **{**common, **fields_of(state)})
-        for state in states
-    ]
-    import_labels(plan.project, drafts)
-    written = Label.objects.filter(item__in=[draft.item_id for draft in drafts])
-    by_uid = dict(written.filter(annotator=annotator).values_list("uid", "pk"))
-    return [
-        BulkChange(job=job, item_id=draft.item_id, label_id=by_uid[draft.uid])
-        for draft in drafts
-        if draft.uid in by_uid
-    ]
-
-
-def _provenance(plan: BulkPlan, job: BulkJob) -> dict[str, Any]:
-    guideline = current_guideline(plan.project)
-    return {BULK: job.pk} | ({"guideline": guideline.version} if guideline else {})
-
-
 def _read_skips(
     states: Sequence[ItemState], users: Sequence[User] | None = None
 ) -> dict[int, list[tuple[int, int | None]]]:
     """By item: id and reviewer of the skips and postponements that are not undone."""
-    left = Decision.objects.filter(
-        item__in=[state.item_id for state in states], label__isnull=True, undone_at__isnull=True
-    )
+    left = Decision.objects.leaving().filter(item__in=[state.item_id for state in states])
     if users is not None:
         left = left.filter(reviewer__in=users)
     found: dict[int, list[tuple[int, int | None]]] = {}
@@ -73,25 +40,8 @@ def _read_skips(
 def _restore_skips(changes: Sequence[BulkChange]) -> None:
     """Bring back skips and postponements that the job undid, unless there are newer ones."""
     skips = [pk for change in changes for pk in change.before.get("skips", ())]
-    since = Decision.objects.filter(
-        item=OuterRef("item"),
-        reviewer=OuterRef("reviewer"),
-        label__isnull=True,
-        undone_at__isnull=True,
-    )
+    since = Decision.objects.leaving().filter(item=OuterRef("item"), reviewer=OuterRef("reviewer"))
     Decision.objects.filter(~Exists(since), pk__in=skips).order_by().update(undone_at=None)
-
-
-def _group_unchanged(
-    changes: Sequence[BulkChange], states: States, before: str, **done: Any
-) -> dict[Any, list[int]]:
-    """The value before the job → its items, of those that still are as the job left them."""
-    groups: dict[Any, list[int]] = {}
-    for change in changes:
-        state = states.get(change.item_id)
-        if state and all(getattr(state, name) == value for name, value in done.items()):
-            groups.setdefault(change.before[before], []).append(change.item_id)
-    return groups
 
 
 def _restored_labels(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel]:
@@ -102,20 +52,12 @@ def _restored_labels(job: BulkJob, labels: Iterable[Label]) -> Iterator[NewLabel
         value = translator.value(label.schema.version, label.value)
         if value is None and not (label.abstained or label.rejected):
             continue
-        yield NewLabel(
-            item_id=label.item_id,
-            annotator=label.annotator,
+        yield repeated_label(
+            label,
             schema=schema,
             value=value,
-            action=label.action,
-            role=label.role,
-            abstained=label.abstained,
-            rejected=label.rejected,
-            confidence=label.confidence,
-            rationale=label.rationale,
             evidence=translator.evidence(label.schema.version, label.evidence),
-            shown_id=label.shown_id,
-            proposed_from_id=label.proposed_from_id,
+            seconds=None,
             provenance={
                 **translator.provenance(label.schema.version, label.provenance),
                 "restores": str(label.uid),
@@ -136,17 +78,35 @@ class BulkAction(Protocol):
 
 
 class LabelItems(BulkAction):
-    """Give all items one label."""
-
     def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-        """Nobody opened the items: whether a suggestion was in view is not known."""
-        provenance = _provenance(plan, job)
+        """Import one label of the job's actor for each item."""
+        annotator = annotator_for_user(plan.project, plan.actor)
+        schema, guideline = current_schema(plan.project), current_guideline(plan.project)
+        common = {BULK: job.pk} | ({"guideline": guideline.version} if guideline else {})
+        drafts = []
+        for state, fields in zip(states, self.fields(plan, states), strict=True):
+            fields["provenance"] = common | fields.get("provenance", {})
+            given = {"annotator": annotator, "schema": schema, "uid": uuid4(), **fields}
+            drafts.append(NewLabel(item_id=state.item_id, **given))
+        import_labels(plan.project, drafts)
+        written = Label.objects.filter(item__in=[draft.item_id for draft in drafts])
+        by_uid = dict(written.filter(annotator=annotator).values_list("uid", "pk"))
+        return [
+            BulkChange(job=job, item_id=draft.item_id, label_id=by_uid[draft.uid])
+            for draft in drafts
+            if draft.uid in by_uid
+        ]
 
-        def given(state: ItemState) -> dict[str, Any]:
-            unknown = {VIEW_UNKNOWN: True} if state.suggestion_id else {}
-            return {"value": plan.options["value"], "provenance": {**provenance, **unknown}}
-
-        return _write_labels(plan, job, states, given)
+    def fields(self, plan: BulkPlan, states: Sequence[ItemState]) -> list[dict[str, Any]]:
+        """What differs by item. Nobody opened the items: whether a suggestion was in view is not
+        known."""
+        return [
+            {
+                "value": plan.options["value"],
+                "provenance": {VIEW_UNKNOWN: True} if state.suggestion_id else {},
+            }
+            for state in states
+        ]
 
     def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
         """A label that was superseded or withdrawn since stays as it is."""
@@ -171,25 +131,15 @@ class LabelItems(BulkAction):
 
 
 class AcceptSuggestions(LabelItems):
-    """Accept what is suggested."""
-
-    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
+    def fields(self, plan: BulkPlan, states: Sequence[ItemState]) -> list[dict[str, Any]]:
         """The suggestions as they are now."""
-        proposed = Label.objects.in_bulk(
-            [state.suggestion_id for state in states if state.suggestion_id]
-        )
-
-        def accepted(state: ItemState) -> dict[str, Any]:
-            suggestion = proposed[state.suggestion_id or 0]
-            action = Label.Action.ACCEPTED
-            return {"value": suggestion.value, "action": action, "proposed_from_id": suggestion.pk}
-
-        return _write_labels(plan, job, states, accepted)
+        ids = [state.suggestion_id or 0 for state in states]
+        values = {pk: label.value for pk, label in Label.objects.in_bulk(ids).items()}
+        action = Label.Action.ACCEPTED
+        return [{"value": values[pk], "action": action, "proposed_from_id": pk} for pk in ids]
 
 
 class AssignItems(BulkAction):
-    """Give items to people by name."""
-
     def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
         """To all of the people, or to one in turn; nobody gets an item that they have labelled."""
         users = list(User.objects.filter(pk__in=plan.options["users"]).order_by("pk"))
@@ -248,40 +198,33 @@ class AssignItems(BulkAction):
         return len(back)
 
 
-class KeepForKind(BulkAction):
-    """Keep items for one kind of people."""
+class SetField(BulkAction):
+    """Set one ``field`` of the items' states to the ``option`` of the job, by ``write``."""
+
+    def __init__(
+        self, option: str, field: str, write: Callable[[Project, list[int], Any], int]
+    ) -> None:
+        self._option, self._field, self._write = option, field, write
 
     def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-        keep_for_kind(plan.project, [state.item_id for state in states], plan.options["kind"])
+        items = [state.item_id for state in states]
+        self._write(plan.project, items, plan.options[self._option])
+        before = [{self._option: getattr(state, self._field)} for state in states]
         return [
-            BulkChange(job=job, item_id=state.item_id, before={"kind": state.assigned_kind})
-            for state in states
+            BulkChange(job=job, item_id=item, before=was)
+            for item, was in zip(items, before, strict=True)
         ]
 
     def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-        groups = _group_unchanged(changes, states, "kind", assigned_kind=job.options["kind"])
-        return sum(keep_for_kind(job.project, ids, kind) for kind, ids in groups.items())
-
-
-class PromoteItems(BulkAction):
-    """Put items first, or back among the others."""
-
-    def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
-        ids = [state.item_id for state in states]
-        promote_items(plan.project, ids, promoted=plan.options["promoted"])
-        return [
-            BulkChange(job=job, item_id=state.item_id, before={"promoted": state.promoted})
-            for state in states
-        ]
-
-    def undo(self, job: BulkJob, changes: Sequence[BulkChange], states: States) -> int:
-        groups = _group_unchanged(changes, states, "promoted", promoted=job.options["promoted"])
-        return sum(promote_items(job.project, ids, promoted=was) for was, ids in groups.items())
+        groups: dict[Any, list[int]] = {}
+        for change in changes:
+            state = states.get(change.item_id)
+            if state and getattr(state, self._field) == job.options[self._option]:
+                groups.setdefault(change.before[self._option], []).append(change.item_id)
+        return sum(self._write(job.project, ids, was) for was, ids in groups.items())
 
 
 class ReturnItems(BulkAction):
-    """Put items back into the queue."""
-
     def apply(self, plan: BulkPlan, job: BulkJob, states: Sequence[ItemState]) -> list[BulkChange]:
         ids = [state.item_id for state in states]
         label_ids: dict[int, list[int]] = {}
@@ -290,11 +233,7 @@ class ReturnItems(BulkAction):
             label_ids.setdefault(label.item_id, []).append(label.pk)
         skips = _read_skips(states)
         return_to_queue(
-            project=plan.project,
-            item_ids=ids,
-            by=plan.actor,
-            reason=plan.options["reason"],
-            log=False,
+            project=plan.project, item_ids=ids, by=plan.actor, reason=plan.options["reason"]
         )
         return [
             BulkChange(
@@ -340,8 +279,12 @@ _ACTIONS: dict[Action, BulkAction] = {
     Action.ACCEPT: AcceptSuggestions(),
     Action.LABEL: LabelItems(),
     Action.ASSIGN: AssignItems(),
-    Action.AUDIENCE: KeepForKind(),
-    Action.PROMOTE: PromoteItems(),
+    Action.AUDIENCE: SetField("kind", "assigned_kind", keep_for_kind),
+    Action.PROMOTE: SetField(
+        "promoted",
+        "promoted",
+        lambda project, ids, promoted: promote_items(project, ids, promoted=promoted),
+    ),
     Action.RETURN: ReturnItems(),
 }
 

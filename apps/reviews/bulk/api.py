@@ -34,27 +34,25 @@ class NewBulkJobSerializer(serializers.Serializer[Any]):
     """What to do to which items."""
 
     action = serializers.ChoiceField(choices=BulkJob.Action.choices)
-    query = serializers.DictField(required=False, default=dict, help_text=QUERY_HELP)
+    query = serializers.DictField(default=dict, help_text=QUERY_HELP)
     items = serializers.ListField(
         child=serializers.IntegerField(min_value=1),
-        required=False,
         default=list,
         help_text="Ids of items, beside or instead of a search.",
     )
     options = serializers.DictField(
-        required=False,
         default=dict,
         help_text="label: value; assign: users, share; audience: kind; promote: promoted; "
         "return: reason.",
     )
     dry_run = serializers.BooleanField(
-        required=False, default=False, help_text="Count what would change, and change nothing."
+        default=False, help_text="Count what would change, and change nothing."
     )
     upto = serializers.IntegerField(
-        required=False, allow_null=True, default=None, help_text="As a dry run gave it."
+        allow_null=True, default=None, help_text="As a dry run gave it."
     )
     asked_at = serializers.CharField(
-        required=False, allow_blank=True, default="", help_text="As a dry run gave it."
+        allow_blank=True, default="", help_text="As a dry run gave it."
     )
 
 

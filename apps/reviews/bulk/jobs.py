@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common import jobs
-from apps.common.jobs import JobRun, failure_message, job, work_on
+from apps.common.jobs import JobRun, failure_message, job
 from apps.labels.services.states import lock_states
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
@@ -30,7 +30,6 @@ from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 
 Status = BulkJob.Status
 KIND = "reviews.bulk"
-UNDOABLE = (Status.DONE, Status.FAILED)
 #: Key in the counts: the user who undid the job.
 UNDONE_BY = "undone_by"
 #: Items of one transaction: as many as take no longer than ``SECONDS``.
@@ -40,7 +39,6 @@ SECONDS = 0.25
 PAUSE = 0.05
 #: Ids that are looked up at once, because a search may be slow.
 AHEAD = 10_000
-GOING = (Status.QUEUED, Status.RUNNING, Status.UNDOING)
 LOGGED = {
     BulkJob.Action.ASSIGN: Intervention.Action.ASSIGN,
     BulkJob.Action.AUDIENCE: Intervention.Action.ASSIGN,
@@ -50,8 +48,6 @@ LOGGED = {
 
 
 class NothingToDo(Conflict):
-    """No item would change."""
-
     code = "nothing_to_do"
 
 
@@ -80,19 +76,6 @@ def plan_job(
         options=read_options(project, action, options),
         upto=upto,
         asked_at=asked_at,
-    )
-
-
-def plan_of(job: BulkJob, actor: User) -> BulkPlan:
-    """The plan of a job that ``actor`` started."""
-    return BulkPlan(
-        project=job.project,
-        actor=actor,
-        action=job.action,
-        query=read_query(job.query),
-        options=job.options,
-        upto=job.upto,
-        asked_at=job.created_at,
     )
 
 
@@ -133,7 +116,7 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     """
     hold_labels(job.project)
     now = BulkJob.objects.select_for_update().get(pk=job.pk)
-    if now.status not in UNDOABLE:
+    if now.status not in BulkJob.UNDOABLE:
         raise Conflict(f"Bulk job {job.pk} is {now.status}: it cannot be undone now.")
     # An undo that failed continues after the last item that it reached.
     now.after = now.after if UNDONE_BY in now.counts else 0
@@ -162,15 +145,7 @@ def _read_frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datet
     return min(int(str(raw_upto)), newest), min(moment, now)
 
 
-def run_job(job_id: int) -> BulkJob:
-    """Run or undo a job to its end, from the item that it had reached; see
-    :func:`apps.common.jobs.work_on`."""
-    work_on(KIND, job_id)
-    return BulkJob.objects.get(pk=job_id)
-
-
 def fail_job(job_id: int, error: Exception) -> None:
-    """Store the failure."""
     bulk = BulkJob.objects.get(pk=job_id)
     words = f"Stopped by {{fault}} after {bulk.done:,} items; what was done can be undone."
     bulk.status, bulk.message = Status.FAILED, failure_message(error, words)
@@ -181,7 +156,7 @@ def fail_job(job_id: int, error: Exception) -> None:
 @job(KIND, fail=fail_job)
 def carry_out(run: JobRun) -> None:
     """Run or undo the job; each chunk commits its changes together with its progress."""
-    going = BulkJob.objects.filter(pk=run.subject, status__in=GOING)
+    going = BulkJob.objects.filter(pk=run.subject, status__in=BulkJob.UNFINISHED)
     bulk = going.select_related("project", "actor").first()
     if bulk is None:
         return
@@ -196,7 +171,15 @@ def _do(run: JobRun, job: BulkJob) -> None:
     # Only for a manager of the project.
     if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
         raise Forbidden("The job was stopped: the user who started it is no longer a manager here.")
-    plan = plan_of(job, job.actor)
+    plan = BulkPlan(
+        project=job.project,
+        actor=job.actor,
+        action=job.action,
+        query=read_query(job.query),
+        options=job.options,
+        upto=job.upto,
+        asked_at=job.created_at,
+    )
     size = min(FIRST_CHUNK, CHUNK)
     while ahead := list(
         plan.items().filter(pk__gt=job.after).order_by("pk").values_list("pk", flat=True)[:AHEAD]
@@ -270,7 +253,6 @@ def _finish(job: BulkJob, status: Status, **fields: Any) -> None:
 
 
 def _log(job: BulkJob, actor: User | None, items: int, *, undone: bool = False) -> None:
-    """Log the change of the queue."""
     action = LOGGED.get(BulkJob.Action(job.action))
     if action is None or not items:
         return

@@ -25,7 +25,6 @@ from apps.reviews.search.query import Query, read_query
 from apps.reviews.search.views import asked_of, query_string
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
-MOVING = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
 UNEXPECTED_END = 286  # htmx: take the content and stop polling
 
 JOB_COLUMNS = (
@@ -78,11 +77,7 @@ def _shown(request: SignedInRequest, project: Project, query: Query) -> dict[str
         return shown
     try:
         plan = plan_job(
-            project,
-            request.user,
-            action=form.action,
-            query=query,
-            options=form.options(),
+            project, request.user, action=form.action, query=query, options=form.options()
         )
     except InvalidInput as error:
         if not form.take(error):
@@ -118,7 +113,7 @@ def bulk_list(request: SignedInRequest, slug: str) -> HttpResponse:
             return redirect("item_list", project.slug)
         return redirect("bulk_detail", project.slug, job.pk)
     jobs = list_page(
-        request, jobs_of(project), JOB_COLUMNS, caption=gettext("Bulk jobs, newest first")
+        request, jobs_of(project), JOB_COLUMNS, caption=gettext("Bulk edits, newest first")
     )
     context = project_page(request, project, "bulk") | {"list": jobs}
     return render(request, "reviews/bulk_list.html", context)
@@ -165,9 +160,9 @@ def _job(project: Project, job_id: int) -> dict[str, Any]:
     counts = {name: n for name, n in job.counts.items() if isinstance(n, int)}
     return {
         "job": job,
-        "moving": job.status in MOVING,
+        "moving": job.status in BulkJob.UNFINISHED,
         "undoing": undoing,
-        "undoable": job.done and job.status in (BulkJob.Status.DONE, BulkJob.Status.FAILED),
+        "undoable": job.done and job.status in BulkJob.UNDOABLE,
         "passed": reasons_in_words(
             {name: n for name, n in counts.items() if name not in ("undone", "kept")}
         ),

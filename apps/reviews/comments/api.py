@@ -35,7 +35,6 @@ class CommentFilter(django_filters.FilterSet):
     def narrow_to_shown(
         self, queryset: QuerySet[Comment], _name: str, shown: str
     ) -> QuerySet[Comment]:
-        """As the page of comments has them."""
         return narrow_comments(queryset, self.request.user, shown)
 
 

@@ -52,12 +52,10 @@ class Thread:
 
     @property
     def open(self) -> int:
-        """How many of those to be read are not resolved."""
         return sum(comment.resolved_at is None for comment in self.comments)
 
     @property
     def explanations(self) -> list[Comment]:
-        """Unresolved explanations by adjudicators."""
         return [
             comment for comment in self.comments if comment.explains and comment.resolved_at is None
         ]
@@ -72,10 +70,7 @@ def thread_on(project: Project, user: User, item_id: int) -> Thread:
 
 def comment_rows(project: Project, user: User, *, shown: str = "open") -> QuerySet[Comment]:
     """The project's comments, the newest first; ``readable`` marks those that ``user`` may read.
-
-    Args:
-        shown: one of :data:`SHOWN`; anything else: all of them.
-    """
+    ``shown``: see :func:`narrow_comments`."""
     rows = _comments_for(project, user).select_related("item__state__gold").order_by("-pk")
     return narrow_comments(rows, user, shown)
 
@@ -104,7 +99,6 @@ def get_comment(project: Project, user: User, comment_id: int) -> Comment:
 
 
 def readable_comments(project: Project, user: User) -> QuerySet[Comment]:
-    """The comments that ``user`` may read."""
     return Comment.objects.filter(_readable(project, user), project=project)
 
 

@@ -43,12 +43,11 @@ def match_mentions(
     candidates: Mapping[str, Iterable[str]], known: Collection[str]
 ) -> dict[str, str]:
     """For the text after each ``@``, the longest of its names that is ``known``."""
-    found = {}
-    for words, names in candidates.items():
-        name = next((name for name in names if name in known), None)
-        if name is not None:
-            found[words] = name
-    return found
+    longest = {
+        words: next((name for name in names if name in known), None)
+        for words, names in candidates.items()
+    }
+    return {words: name for words, name in longest.items() if name is not None}
 
 
 def mark_mentions(text: str, known: Collection[str]) -> SafeString:
@@ -96,13 +95,8 @@ def write_comment(
 ) -> Written:
     """Write a comment on an item; ``@name`` mentions a member.
 
-    Args:
-        project: whose item it is; ``user`` may review there.
-        user: who says it.
-        item_id: what it is about.
-        text: up to 10,000 characters, stored as they are.
-        explains: whether an adjudicator tells it those who labelled the item.
-        to: ids of users it is meant for besides those it names; members or not.
+    ``explains``: an adjudicator tells it those who labelled the item. ``to``: ids of users, members
+    or not, whom it is meant for besides those that it names.
 
     Raises:
         NotFound: the project has no such item.
@@ -173,15 +167,11 @@ def see_mentions(*, project: Project, user: User, item_id: int | None = None) ->
     )
 
 
-def validate_text(field: str, words: str) -> str:
-    """``words`` without blanks around them.
-
-    Raises:
-        InvalidInput: too many, or something that no database takes.
-    """
+def validate_text(field: str, words: str, longest: int = LONGEST) -> str:
+    """As :func:`validate_words`, and no more characters than ``longest``."""
     words = validate_words(field, words)
-    if len(words) > LONGEST:
+    if len(words) > longest:
         raise InvalidInput.at(
-            field, f"{len(words):,} characters are too many; {LONGEST:,} is the most."
+            field, f"{len(words):,} characters are too many; {longest:,} is the most."
         )
     return words

@@ -5,8 +5,7 @@ nothing else, so their difference is the effect of the suggestion. The first ans
 and item counts that was not undone; later ones may have further influences.
 """
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import sqrt
 from typing import Any
@@ -20,7 +19,7 @@ from apps.accounts.models import User
 from apps.common.figures import count_words
 from apps.projects.models import Project
 from apps.reviews.models import Decision
-from apps.reviews.quality.comparison import SharedLabels, read_shared_labels
+from apps.reviews.quality.comparison import SharedLabels, read_shared_labels, stored_value_key
 from apps.reviews.quality.requeue import SETTLED
 from apps.reviews.quality.work import Bools, Floats, Ints
 from labelhub.core.agreement.figures import (
@@ -37,7 +36,6 @@ from labelhub.core.agreement.pace import known_times
 from labelhub.core.agreement.ratings import divide
 from labelhub.core.agreement.significance import NEWCOMBE, median, newcombe
 from labelhub.core.agreement.with_others import count_comparisons
-from labelhub.core.schema import value_key
 
 SHOWN, WITHHELD = Decision.Arm.SHOWN, Decision.Arm.WITHHELD
 ARMS = (SHOWN, WITHHELD)
@@ -81,8 +79,11 @@ class Answers:
     seconds: Floats
 
     def where(self, kept: Bools) -> "Answers":
-        """Only those."""
         return Answers(*(getattr(self, column.name)[kept] for column in fields(self)))
+
+    def arms(self) -> "dict[Decision.Arm, Answers]":
+        """The answers with and without the suggestion."""
+        return {SHOWN: self.where(~self.withheld), WITHHELD: self.where(self.withheld)}
 
     def counts(self, measure: str) -> tuple[Ints, Ints]:
         """Part and whole of each answer, shapes (answers,)."""
@@ -100,10 +101,10 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
     first: dict[tuple[int, int], tuple[Any, ...]] = {}
     for row in rows[:MOST_ANSWERS]:
         first[row[0], row[1]] = row  # the newest come first, so the oldest stays
-    key = _keys()
+    key = stored_value_key()
     kept = list(first.values())
     values = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
-    shared = _agreement_with_others(read_shared_labels(project) if kept else None)
+    shared = _agreement_with_others(read_shared_labels(project)) if kept else {}
     others = [shared.get((row[0], row[1]), (0, 0)) for row in kept]
     return Answers(
         user=np.array([row[0] for row in kept], dtype=np.int64),
@@ -146,20 +147,6 @@ def _answer_rows(project: Project) -> QuerySet[Decision, tuple[Any, ...]]:
     )  # fmt: skip
 
 
-def _keys() -> Callable[[str | None], str | None]:
-    """A function from the database's text of a value to its key; None stays None."""
-    known: dict[str, str] = {}
-
-    def key(text: str | None) -> str | None:
-        if text is None or text == "null":
-            return None
-        if text not in known:
-            known[text] = value_key(json.loads(text))
-        return known[text]
-
-    return key
-
-
 def _is_right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
     """By others' final decisions; reviewers' decisions rest on these very answers."""
     if own is None or gold is None or row[6] not in SETTLED or row[7] == row[0]:
@@ -167,10 +154,8 @@ def _is_right(own: str | None, gold: str | None, row: Sequence[Any]) -> int:
     return int(own == gold)
 
 
-def _agreement_with_others(found: SharedLabels | None) -> dict[tuple[int, int], tuple[int, int]]:
+def _agreement_with_others(found: SharedLabels) -> dict[tuple[int, int], tuple[int, int]]:
     """How many others agree with each person on each item, and how many others there are."""
-    if found is None:
-        return {}
     ratings = found.ratings
     agreeing, others = count_comparisons(ratings)
     return {
@@ -198,7 +183,6 @@ class Arm:
 
 
 def arm_of_answers(answers: Answers) -> Arm:
-    """The figures of one arm."""
     n, sample = len(answers.user), resample(len(answers.user))
     shares = {
         measure: clustered_share(sample, *answers.counts(measure), reason=reason)
@@ -379,6 +363,11 @@ class PersonArms:
     withheld: Figure
     difference: Figure
 
+    @property
+    def points(self) -> dict[str, object]:
+        """The difference as people read it."""
+        return in_points(self.difference)
+
 
 @dataclass(frozen=True, slots=True)
 class AnchoringReport:
@@ -398,10 +387,7 @@ class AnchoringReport:
 def anchoring_report(project: Project) -> AnchoringReport:
     """The effect of the suggestion on people's answers. Five queries."""
     answers, cut = read_answers(project)
-    arms = {
-        SHOWN: answers.where(~answers.withheld),
-        WITHHELD: answers.where(answers.withheld),
-    }
+    arms = answers.arms()
     differences = {measure: difference_of(answers, arms, measure) for measure in MEASURES}
     users = User.objects.in_bulk(np.unique(answers.user).tolist()) if len(answers.user) else {}
     rows = [_one_person(user, answers.where(answers.user == user.pk)) for user in users.values()]
@@ -416,7 +402,7 @@ def anchoring_report(project: Project) -> AnchoringReport:
 
 
 def _one_person(user: User, own: Answers) -> PersonArms:
-    arms = {SHOWN: own.where(~own.withheld), WITHHELD: own.where(own.withheld)}
+    arms = own.arms()
     shares = {
         arm: share(int(answers.same.sum()), len(answers.same), reason=gettext("no answer yet"))
         for arm, answers in arms.items()

@@ -114,8 +114,8 @@ class ColleagueSerializer(serializers.Serializer[Any]):
     """With one other person, on items that both labelled."""
 
     name = serializers.CharField()
-    percent = QualityFigureSerializer(source="pair.percent")
-    kappa = QualityFigureSerializer(source="pair.kappa")
+    percent = QualityFigureSerializer()
+    kappa = QualityFigureSerializer()
 
 
 class WorkerDetailSerializer(serializers.Serializer[Any]):
@@ -146,7 +146,7 @@ class ReasonSerializer(serializers.Serializer[Any]):
 class RequeueRequestSerializer(ReasonSerializer):
     """Which labels go back, and why."""
 
-    since = serializers.DateTimeField(required=False, allow_null=True, default=None)
+    since = serializers.DateTimeField(allow_null=True, default=None)
     only_wrong = serializers.BooleanField(
         default=False, help_text="Only labels that differ from what was decided or others say."
     )
@@ -247,7 +247,6 @@ class WorkerViewSet(ProjectViewSet):
     serializer_class = WorkerDetailSerializer
 
     def needed_right(self) -> Right:
-        """Less for one's own work."""
         own = self.action == "retrieve" and self.kwargs["user_id"] == self.request.user.pk
         return Right.REVIEW if own else super().needed_right()
 

@@ -79,10 +79,7 @@ def _chart(
         x=Axis(names=[Name(stretch.words) for stretch in stretches], step=0),
         y=axis,
         marks=[
-            Line(
-                points=[values and (x, values[1]) for x, values in enumerate(known)],
-                kind=kind,
-            ),
+            Line(points=[values and (x, values[1]) for x, values in enumerate(known)], kind=kind),
             *(
                 Point(
                     x=x,

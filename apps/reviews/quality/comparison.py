@@ -1,8 +1,9 @@
 """How far people agree with each other, on items that several of them labelled."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ KAPPA = gettext_noop("Cohen's kappa, error of Fleiss, Cohen and Everitt, Student
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two people on the items that both labelled; ``other`` is a user's id, negative that of an
-    annotator without account."""
+    annotator without account. ``name``: theirs, once it is read."""
 
     other: int
     percent: Figure
     kappa: Figure
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,18 +86,14 @@ class SharedLabels:
         used, both = np.unique(np.concatenate([mine, theirs]), return_inverse=True)
         value, error = cohen(contingency(both[: len(mine)], both[len(mine) :], len(used)))
         if value is None:
-            return Pair(
-                other,
-                percent,
-                undefined(gettext("chance agreement is undefined, because the labels do not vary")),
-            )
+            reason = gettext("chance agreement is undefined, because the labels do not vary")
+            return Pair(other, percent, undefined(reason))
         if error is None or len(mine) < 2:
             return Pair(other, percent, undefined(gettext("too few common items")))
         margin = float(t_quantile(0.975, len(mine) - 1)) * error
         low, high = max(-1.0, value - margin), min(1.0, value + margin)
-        return Pair(
-            other, percent, figure(value, low=low, high=high, n=len(mine), method=gettext(KAPPA))
-        )
+        kappa = figure(value, low=low, high=high, n=len(mine), method=gettext(KAPPA))
+        return Pair(other, percent, kappa)
 
 
 def read_shared_labels(project: Project) -> SharedLabels:
@@ -113,11 +111,8 @@ def read_shared_labels(project: Project) -> SharedLabels:
     del rows[MOST_COMPARED:]
     items, of_item = _numbered(row[0] for row in rows)
     raters, of_rater = _numbered(row[1] or -row[2] for row in rows)
-    keys: dict[str, str] = {}
-    for row in rows:
-        if row[3] not in keys:
-            keys[row[3]] = value_key(json.loads(row[3]))
-    values, of_value = _numbered(keys[row[3]] for row in rows)
+    key = stored_value_key()
+    values, of_value = _numbered(key(row[3]) for row in rows)
     # A user who was crowd and expert may have two labels: the newer one counts and comes first.
     _, first = np.unique(of_item * max(len(raters), 1) + of_rater, return_index=True)
     return SharedLabels(
@@ -129,6 +124,16 @@ def read_shared_labels(project: Project) -> SharedLabels:
         current_schema(project).task,
         cut,
     )
+
+
+def stored_value_key() -> Callable[[str | None], str | None]:
+    """A function from the database's text of a value to its key; None stays None."""
+
+    @cache
+    def key(text: str | None) -> str | None:
+        return None if text is None or text == "null" else value_key(json.loads(text))
+
+    return key
 
 
 def _numbered(values: Iterable[Any]) -> tuple[list[Any], Any]:

@@ -50,10 +50,16 @@ TWENTY_WORDS = 120
 FAST_SHARE = 0.05
 #: People who must contradict a gold question before it counts as doubtful.
 DOUBTING = 3
+MOST_DOUBTFUL = 10
 #: People see their accuracy renewed after so many answers: after each one it would give gold
 #: questions away.
 TOLD_BY = 20
 NOT_TOLD = gettext_noop("shown after %(number)s answers to gold questions")
+#: A change for the better, and for the worse.
+CHANGED = {
+    "accuracy": (gettext_noop("more accurate"), gettext_noop("less accurate than before")),
+    "seconds": (gettext_noop("slower than before"), gettext_noop("faster than before")),
+}
 WEEK, HUNDRED = "week", "hundred"
 #: Wrong answers that are listed, and fast ones.
 MOST_LISTED = 50
@@ -169,7 +175,7 @@ def people_report(project: Project) -> PeopleReport:
                 project,
                 member.user if member else left[user_id],
                 own,
-                place=(member.kind, member.role) if member else (ReviewerKind.CROWD, ""),
+                member=member,
                 standing=standings.get(user_id),
                 everybody=everybody,
                 agreement=agreeing.get(user_id),
@@ -191,16 +197,10 @@ def usual_pace(project: Project) -> PaceLimits | None:
     return outlier_limits(known_times(usual_times(project)))
 
 
-def fast_below(everybody: PaceLimits | None) -> float:
-    """Seconds below which an answer is too fast compared with the usual times."""
-    return everybody.low if everybody else 0.0
-
-
 def count(work: Work, everybody: PaceLimits | None) -> Counted:
-    """One person's decisions in figures."""
     suggested = work.answered & (work.action <= REJECTED)
     first = work.first_known
-    soon = work.too_fast(fast_below(everybody))
+    soon = work.too_fast(everybody)
     return Counted(
         labels=int(work.labelled.sum()),
         skips=int((~work.undone & (work.action == SKIPPED)).sum()),
@@ -228,14 +228,14 @@ def person_row(
     user: User,
     own: Work,
     *,
-    place: tuple[str, str],
+    member: Membership | None,
     standing: ReviewerStatus | None,
     everybody: PaceLimits | None,
     agreement: RaterAgreement | None,
 ) -> PersonRow:
-    """One person's row. ``place``: kind and role; ``everybody``: the limits of usual times."""
+    """One person's row. ``everybody``: the limits of usual times."""
     counted, changed = count(own, everybody), changes(by_hundreds(own))
-    kind, role = place
+    kind, role = (member.kind, member.role) if member else (ReviewerKind.CROWD, "")
     return PersonRow(
         user=user,
         kind=kind,
@@ -258,7 +258,7 @@ def status_of(project: Project, standing: ReviewerStatus | None, role: str) -> s
     return ReviewerStatus.Status.QUALIFYING if qualifying else ReviewerStatus.Status.ACTIVE
 
 
-def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
+def doubtful_items(project: Project) -> list[DoubtfulItem]:
     """Gold questions that more than half of their answers contradict: their gold may be wrong. Two
     queries at most."""
     answers = Decision.objects.filter(project=project, correct__isnull=False)
@@ -273,7 +273,7 @@ def doubtful_items(project: Project, most: int = 10) -> list[DoubtfulItem]:
         .filter(wrong__gte=DOUBTING)
         .order_by("-wrong", "item")
     )
-    found = [row for row in rows if 2 * row["wrong"] > row["people"]][:most]
+    found = [row for row in rows if 2 * row["wrong"] > row["people"]][:MOST_DOUBTFUL]
     items = Item.objects.in_bulk([row["item"] for row in found]) if found else {}
     return [DoubtfulItem(items[row["item"]], row["people"], row["wrong"]) for row in found]
 
@@ -285,31 +285,10 @@ def _alerts(project: Project, counted: Counted, changed: Sequence[Change]) -> li
         alerts.append(gettext_noop("wrong too often"))
     if counted.too_fast:
         alerts.append(gettext_noop("too fast"))
-    for change in changed:
-        if change.measure == "accuracy":
-            alerts.append(
-                gettext_noop("less accurate than before")
-                if change.worse
-                else gettext_noop("more accurate")
-            )
-        else:
-            alerts.append(
-                gettext_noop("faster than before")
-                if change.worse
-                else gettext_noop("slower than before")
-            )
-    return alerts
+    return alerts + [CHANGED[change.measure][change.worse] for change in changed]
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPair:
-    """One person with another, by name."""
-
-    name: str
-    pair: Pair
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersonReport:
     """One person in detail. ``fast``: items of the latest too fast answers; ``own``: as they may
     see it themselves."""
@@ -318,11 +297,11 @@ class PersonReport:
     stretches: Sequence[Stretch]
     by: str
     changes: Sequence[Change]
-    pairs: Sequence[NamedPair]
-    wrong: Sequence[Decision]
-    fast: Sequence[Item]
     assigned: int
-    own: bool
+    pairs: Sequence[Pair] = ()
+    wrong: Sequence[Decision] = ()
+    fast: Sequence[Item] = ()
+    own: bool = False
 
 
 def find_worker(project: Project, user_id: int) -> User:
@@ -349,53 +328,43 @@ def person_report(
     """
     mine, _ = read_work(project, user.pk)
     shared, everybody = read_shared_labels(project), usual_pace(project)
-    member = Membership.objects.filter(project=project, user=user).first()
     row = person_row(
         project,
         user,
         mine,
-        place=(member.kind, member.role) if member else (ReviewerKind.CROWD, ""),
+        member=Membership.objects.filter(project=project, user=user).first(),
         standing=ReviewerStatus.objects.filter(project=project, user=user).first(),
         everybody=everybody,
         agreement=shared.by_person().get(user.pk),
     )
     stretches = by_weeks(mine, days_of(project, user.pk)) if by == WEEK else by_hundreds(mine)
-    given = Assignment.objects.filter(project=project, user=user, open=True).count()
+    report = PersonReport(
+        row=row,
+        stretches=stretches,
+        by=by,
+        changes=changes(stretches),
+        assigned=Assignment.objects.filter(project=project, user=user, open=True).count(),
+    )
     if own:
-        return _own_report(row, mine, stretches, by, given)
+        return _own_report(report, mine)
     # Of the latest, these first.
-    latest = mine.where(mine.too_fast(fast_below(everybody))).item[::-1][:MOST_LISTED].tolist()
+    latest = mine.where(mine.too_fast(everybody)).item[::-1][:MOST_LISTED].tolist()
     found = Item.objects.in_bulk(latest) if latest else {}
     pairs = shared.pairs_of(user.pk)
     users = User.objects.in_bulk([pair.other for pair in pairs if pair.other > 0])
     ids = [-pair.other for pair in pairs if pair.other < 0]
     others = Annotator.objects.in_bulk(ids) if ids else {}
-    return PersonReport(
-        row=row,
-        stretches=stretches,
-        by=by,
-        changes=changes(stretches),
-        pairs=[
-            NamedPair(
-                users[pair.other].display_name
-                if pair.other in users
-                else gettext("%(name)s (no account)") % {"name": others[-pair.other].name},
-                pair,
-            )
-            for pair in pairs
-        ],
-        wrong=list(wrong_answers(project, user)[:MOST_LISTED]),
-        fast=[found[item] for item in latest if item in found],
-        assigned=given,
-        own=False,
-    )
-
-
-def wrong_answers(project: Project, user: User) -> QuerySet[Decision]:
-    """Wrong answers of ``user`` to gold questions, the latest first."""
+    names = {pk: user.display_name for pk, user in users.items()} | {
+        -pk: gettext("%(name)s (no account)") % {"name": other.name} for pk, other in others.items()
+    }
     wrong = Decision.objects.filter(project=project, reviewer=user, correct=False)
-    wrong = wrong.exclude(purpose=Purpose.WORK)
-    return wrong.select_related("item__state__gold", "label").order_by("-pk")
+    wrong = wrong.exclude(purpose=Purpose.WORK).select_related("item__state__gold", "label")
+    return replace(
+        report,
+        pairs=[replace(pair, name=names[pair.other]) for pair in pairs],
+        wrong=list(wrong.order_by("-pk")[:MOST_LISTED]),
+        fast=[found[item] for item in latest if item in found],
+    )
 
 
 def interventions(project: Project, user: User | None = None) -> QuerySet[Intervention]:
@@ -404,24 +373,18 @@ def interventions(project: Project, user: User | None = None) -> QuerySet[Interv
     return rows.filter(subject=user) if user else rows
 
 
-def _own_report(
-    row: PersonRow, work: Work, stretches: Sequence[Stretch], by: str, given: int
-) -> PersonReport:
+def _own_report(report: PersonReport, work: Work) -> PersonReport:
     first = work.where(work.first_known)
     known = len(first) // TOLD_BY * TOLD_BY
     right = int((first.correct[:known] == 1).sum())
     reason = gettext(NOT_TOLD) % {"number": TOLD_BY}
     accuracy = share(right, known, reason=reason) if known else undefined(reason)
-    counted = replace(row.counted, accuracy=accuracy)
-    quiet = [replace(stretch, right=0, known=0) for stretch in stretches]
-    return PersonReport(
-        row=replace(row, counted=counted, changes=(), alerts=()),
+    counted = replace(report.row.counted, accuracy=accuracy)
+    quiet = [replace(stretch, right=0, known=0) for stretch in report.stretches]
+    return replace(
+        report,
+        row=replace(report.row, counted=counted, changes=(), alerts=()),
         stretches=quiet,
-        by=by,
         changes=[change for change in changes(quiet) if change.measure == "seconds"],
-        pairs=(),
-        wrong=(),
-        fast=(),
-        assigned=given,
         own=True,
     )

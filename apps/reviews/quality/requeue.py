@@ -8,7 +8,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.common.jobs import JobRun, job, start_job, work_on
+from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
 from apps.labels.models import PEOPLE, Gold, ItemState, Label
 from apps.labels.services import withdraw_labels
 from apps.projects.models import Project
@@ -16,7 +16,7 @@ from apps.projects.services import hold_labels
 from apps.reviews.models import Decision, Intervention, Purpose, Requeue, Slot
 from apps.reviews.queue.leases import NOT_HELD, release_all
 from apps.reviews.queue.reviewer_status import validate_reason
-from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
+from labelhub.core.errors import Conflict, InvalidInput
 
 #: Decisions that outrank reviewers: their items need no further label.
 SETTLED = (Gold.Basis.ADJUDICATION, Gold.Basis.AUTHOR, Gold.Basis.IMPORTED)
@@ -34,13 +34,8 @@ def requeueable_labels(
 
     Without items that an expert, the author or a file has decided or that an expert found unclear,
     without answers to gold questions (the item would come back to the same person), and without
-    imported labels.
-
-    Args:
-        project: where.
-        user: whose labels, as crowd worker or as expert.
-        since: only labels given then or later.
-        only_wrong: only labels that differ from gold or, without gold, from another person's label.
+    imported labels. ``since``: only labels given then or later. ``only_wrong``: only labels that
+    differ from gold or, without gold, from another person's label.
     """
     known = Decision.objects.filter(label=OuterRef("pk")).exclude(purpose=Purpose.WORK)
     by_others = Q(item__state__gold__basis__in=SETTLED) & ~Q(
@@ -148,10 +143,8 @@ def run_requeue(requeue_id: int) -> Requeue:
 
 
 def fail_requeue(requeue_id: int, error: Exception) -> None:
-    """Store the failure."""
-    fault = error.message if isinstance(error, LabelhubError) else type(error).__name__
-    words = f"It stopped because of a server error ({fault}). Start it again for the other labels."
-    _end(requeue_id, Requeue.Status.FAILED, words)
+    words = "It stopped because of {fault}. Start it again for the other labels."
+    _end(requeue_id, Requeue.Status.FAILED, failure_message(error, words))
 
 
 @job(KIND, fail=fail_requeue)

@@ -48,8 +48,6 @@ ARM_ROWS = (
 
 
 class ReasonForm(forms.Form):
-    """The reason of a pause or a resumption."""
-
     reason = forms.CharField(
         label=_("Reason"),
         max_length=LONGEST_REASON,
@@ -59,8 +57,6 @@ class ReasonForm(forms.Form):
 
 
 class WhichLabelsForm(forms.Form):
-    """The labels to withdraw."""
-
     since = forms.DateField(
         required=False,
         label=_("Given on or after"),
@@ -74,14 +70,11 @@ class WhichLabelsForm(forms.Form):
     )
 
     def clean_since(self) -> datetime | None:
-        """The beginning of that day."""
         day = self.cleaned_data["since"]
         return timezone.make_aware(datetime.combine(day, time())) if day else None
 
 
 class RequeueForm(WhichLabelsForm):
-    """The same, with the reason."""
-
     reason = ReasonForm.base_fields["reason"]
 
 
@@ -114,7 +107,6 @@ def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpRes
 @login_required
 @require_POST
 def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Pause a person."""
     words = gettext("%(name)s is paused and reads the reason when they ask for the next item.")
     return _change(request, slug, user_id, pause, words)
 
@@ -122,7 +114,6 @@ def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
 @login_required
 @require_POST
 def quality_resume(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Let a person work again."""
     return _change(request, slug, user_id, resume, gettext("%(name)s may work again."))
 
 
@@ -182,20 +173,18 @@ def _put_back(request: SignedInRequest, project: Project, user: User, form: Requ
     except LabelhubError as error:
         show_refusal(form, error)
         return False
-    if job.status in Requeue.UNFINISHED:
-        words = ngettext(
-            "%(number)s label is being withdrawn.",
-            "%(number)s labels are being withdrawn.",
-            job.total,
-        )
-        messages.success(request, words % {"number": count_words(job.total)})
-    else:
-        words = ngettext(
-            "%(number)s label is withdrawn; its item waits again.",
-            "%(number)s labels are withdrawn; their items wait again.",
-            job.done,
-        )
-        messages.success(request, words % {"number": count_words(job.done)})
+    going_on = job.status in Requeue.UNFINISHED
+    number = job.total if going_on else job.done
+    withdrawing = ngettext(
+        "%(number)s label is being withdrawn.", "%(number)s labels are being withdrawn.", number
+    )
+    withdrawn = ngettext(
+        "%(number)s label is withdrawn; its item waits again.",
+        "%(number)s labels are withdrawn; their items wait again.",
+        number,
+    )
+    words = withdrawing if going_on else withdrawn
+    messages.success(request, words % {"number": count_words(number)})
     return True
 
 
@@ -214,13 +203,8 @@ def _person_page(
             speed_chart(report.stretches, report.row.kind),
         ],
         "tabs": [
-            {"text": gettext("By 100 labels"), "url": "?", "current": by == HUNDRED, "count": None},
-            {
-                "text": gettext("By week"),
-                "url": f"?by={WEEK}",
-                "current": by == WEEK,
-                "count": None,
-            },
+            {"text": text, "url": f"?by={name}", "current": by == name, "count": None}
+            for name, text in ((HUNDRED, gettext("By 100 labels")), (WEEK, gettext("By week")))
         ],
         "requeue": None if own else requeue_of(project, user),
         "log": interventions(project, user)[:LOG_ROWS],
@@ -240,13 +224,4 @@ def _anchoring(project: Project) -> dict[str, Any]:
         }
         for key, words in ARM_ROWS
     ]
-    people = [
-        {"of": person, "difference": in_points(person.difference)} for person in report.people
-    ]
-    return {
-        "report": report,
-        "rows": rows,
-        "people": people,
-        "shown": shown,
-        "withheld": withheld,
-    }
+    return {"report": report, "rows": rows, "shown": shown, "withheld": withheld}

@@ -22,7 +22,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from apps.reviews.models import Decision, Purpose
 from labelhub.core.agreement.figures import Figure, share
-from labelhub.core.agreement.pace import MOST_CHARACTERS, known_times, least_seconds
+from labelhub.core.agreement.pace import MOST_CHARACTERS, PaceLimits, known_times, least_seconds
 from labelhub.core.agreement.significance import LEVEL, fisher_exact, holm, mann_whitney, median
 
 Ints = NDArray[np.int64]
@@ -82,7 +82,6 @@ class Work:
         return Work(*(getattr(self, column.name)[kept] for column in fields(self)))
 
     def of(self, user_id: int) -> "Work":
-        """One person's."""
         first, after = np.searchsorted(self.user, [user_id, user_id + 1])
         return self.where(slice(first, after))
 
@@ -98,7 +97,6 @@ class Work:
 
     @property
     def labelled(self) -> Bools:
-        """Answers that give a label."""
         return self.answered & ~self.only_rejected
 
     @cached_property
@@ -116,12 +114,10 @@ class Work:
 
     @property
     def times(self) -> Floats:
-        """Seconds of current labels, if measured."""
         return self.seconds[self.timed]
 
     @property
     def timed(self) -> Bools:
-        """Current labels whose seconds were measured."""
         return self.labelled & ~np.isnan(self.seconds)
 
     @property
@@ -129,9 +125,10 @@ class Work:
         """Current labels that have an upper bound of seconds instead."""
         return self.labelled & np.isnan(self.seconds) & ~np.isnan(self.within)
 
-    def too_fast(self, usual: float) -> Bools:
-        """Labels that took less than ``least`` seconds or, if measured, less than ``usual``."""
-        soon = self.timed & (self.seconds < np.maximum(self.least, usual))
+    def too_fast(self, usual: PaceLimits | None) -> Bools:
+        """Labels that took less than ``least`` seconds or, if measured, less than is ``usual``."""
+        least = np.maximum(self.least, usual.low) if usual else self.least
+        soon = self.timed & (self.seconds < least)
         return soon | (self.bounded & (self.within < self.least))
 
 
@@ -196,10 +193,7 @@ def days_of(project: Project, user_id: int) -> Floats:
 def usual_times(project: Project) -> Floats:
     """Seconds of the newest answers in the project. One query."""
     answers = Decision.objects.filter(
-        project=project,
-        undone_at__isnull=True,
-        label__seconds__isnull=False,
-        label__rejected=False,
+        project=project, undone_at__isnull=True, label__seconds__isnull=False, label__rejected=False
     )
     newest = answers.order_by("-pk").values_list("label__seconds", flat=True)[:MOST_TIMES]
     return np.array(list(newest), dtype=np.float64)
@@ -246,7 +240,6 @@ class Stretch:
 
     @property
     def accuracy(self) -> Figure:
-        """The accuracy of first answers to gold questions."""
         return share(self.right, self.known, reason=gettext(NONE_KNOWN))
 
     @property
@@ -345,10 +338,8 @@ def _stretches(answers: Work, number: Ints, names: Sequence[str]) -> list[Stretc
 
 def _accuracy_test(stretches: Sequence[Stretch], start: int) -> Change | None:
     now, before = stretches[start], stretches[:start]
-    right, known = (
-        sum(stretch.right for stretch in before),
-        sum(stretch.known for stretch in before),
-    )
+    right = sum(stretch.right for stretch in before)
+    known = sum(stretch.known for stretch in before)
     if not (known and now.known):
         return None
     p = fisher_exact(now.right, now.known, right, known)
@@ -361,8 +352,5 @@ def _speed_test(stretches: Sequence[Stretch], start: int) -> Change | None:
     p = mann_whitney(now, before)
     if p is None:
         return None
-    return Change("seconds", stretches[start].words, _middle(before), _middle(now), p)
-
-
-def _middle(times: Floats) -> float:
-    return float(np.median(times))
+    middles = float(np.median(before)), float(np.median(now))
+    return Change("seconds", stretches[start].words, *middles, p)

@@ -56,7 +56,6 @@ class Answer:
 
     @property
     def only_rejects(self) -> bool:
-        """Whether it rejects the suggestion without a value."""
         return self.reject and self.value is None
 
 

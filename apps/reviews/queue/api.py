@@ -31,7 +31,7 @@ from apps.reviews.queue.leases import (
     release_leases,
     renew_leases,
 )
-from apps.reviews.queue.plan import change_review_plan
+from apps.reviews.queue.plan import PLAN_FIELDS, SCREEN_FIELDS, change_review_plan
 from apps.reviews.queue.selectors import labels_of, review_settings
 from apps.reviews.queue.serializers import (
     AnswerSerializer,
@@ -155,9 +155,7 @@ class LabelViewSet(ProjectViewSet):
         request=AnswerSerializer,
         examples=[
             OpenApiExample(
-                "A label",
-                value={"item": 1, "value": ["Food"], "lease": "TOKEN"},
-                request_only=True,
+                "A label", value={"item": 1, "value": ["Food"], "lease": "TOKEN"}, request_only=True
             )
         ],
         responses={
@@ -200,10 +198,7 @@ class PlanSerializer(serializers.ModelSerializer[Project]):
 
     class Meta:
         model = Project
-        fields = [
-            "overlap", "review_scope", "queue_order", "dispute_above", "blind_share",
-            "check_share", "qualify_items", "qualify_accuracy",
-        ]  # fmt: skip
+        fields = PLAN_FIELDS
 
 
 class ScreenSerializer(serializers.ModelSerializer[ReviewSettings]):
@@ -211,10 +206,7 @@ class ScreenSerializer(serializers.ModelSerializer[ReviewSettings]):
 
     class Meta:
         model = ReviewSettings
-        fields = [
-            "show_opinions", "allow_abstain", "ask_confidence", "ask_rationale", "ask_evidence",
-            "shuffle_options",
-        ]  # fmt: skip
+        fields = SCREEN_FIELDS
 
 
 class PlanViewSet(ProjectViewSet):

@@ -50,7 +50,6 @@ def save_draft(
 
 
 def drop_draft(*, user: User, item_id: int) -> None:
-    """Delete the draft, if there is one."""
     if _draft_ids.first(item_id, user.pk):  # most answers have no draft
         Draft.objects.filter(item=item_id, user=user).delete()
 

@@ -16,7 +16,7 @@ from apps.reviews.models import ReviewSettings
 from apps.reviews.queue.answers import Answer, EvidenceSpan
 from apps.reviews.queue.drafts import FIELDS, SCHEMA
 from apps.reviews.queue.key_bindings import ACTIONS
-from apps.reviews.queue.plan import ReviewPlan
+from apps.reviews.queue.plan import PLAN_FIELDS, SCREEN_FIELDS, ReviewPlan
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType
 
@@ -71,7 +71,6 @@ def read_value(data: QueryDict, task: LabelType, prefix: str = "") -> list[str] 
 
 
 def read_draft(data: QueryDict) -> dict[str, list[str]]:
-    """The fields of an unfinished form."""
     return {name: [str(value) for value in data.getlist(name)] for name in (*FIELDS, SCHEMA)}
 
 
@@ -128,14 +127,9 @@ def _spans(raw: str) -> list[EvidenceSpan]:
 
 
 class ReviewPlanForm(forms.ModelForm[Project]):
-    """Which items people label, and in which order."""
-
     class Meta:
         model = Project
-        fields = [
-            "overlap", "review_scope", "queue_order", "dispute_above", "blind_share",
-            "check_share", "qualify_items", "qualify_accuracy",
-        ]  # fmt: skip
+        fields = PLAN_FIELDS
         labels = {
             "overlap": _("Annotators per item"),
             "review_scope": _("Items for review"),
@@ -184,14 +178,9 @@ class ReviewPlanForm(forms.ModelForm[Project]):
 
 
 class ReviewScreenForm(forms.ModelForm[ReviewSettings]):
-    """The settings of the review screen."""
-
     class Meta:
         model = ReviewSettings
-        fields = [
-            "show_opinions", "allow_abstain", "ask_confidence", "ask_rationale", "ask_evidence",
-            "shuffle_options",
-        ]  # fmt: skip
+        fields = SCREEN_FIELDS
         labels = {
             "show_opinions": _("Show the labels of others before a reviewer answers"),
             "allow_abstain": _("Allow “Unsure” as an answer"),

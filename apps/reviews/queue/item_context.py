@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from random import Random
@@ -11,7 +11,7 @@ from string import ascii_lowercase
 from typing import Any
 
 from django.db.models import Prefetch, Q, QuerySet
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -181,16 +181,21 @@ def debate_behind(project: Project, item_id: int) -> Debate | None:
     With its run, turns and their models, in three queries. None when the item was never debated.
     """
     suggested = ItemState.objects.filter(project=project, item=item_id).values("suggestion")[:1]
+    carried = Q(label__superseded_by__in=suggested, label__superseded_by__change__isnull=False)
+    debates = ended_debates(project, item_id)
+    behind = debates.filter(Q(label__in=suggested) | carried).order_by("pk")
+    return behind.first() or debates.first()
+
+
+def ended_debates(project: Project, item_id: int) -> QuerySet[Debate]:
+    """The item's debates with run, turns and their models, the newest first."""
     turns = Turn.objects.select_related("model__provider", "debate__item").order_by("pk")
-    ended = ~Q(status=Debate.Status.WAITING)
-    debates = (
-        Debate.objects.filter(ended, run__project=project, item=item_id)
+    debates = Debate.objects.filter(run__project=project, item=item_id)
+    return (
+        debates.exclude(status=Debate.Status.WAITING)
         .select_related("run", "label")
         .prefetch_related(Prefetch("turns", queryset=turns))
-    )
-    carried = Q(label__superseded_by__in=suggested, label__superseded_by__change__isnull=False)
-    return (
-        debates.filter(Q(label__in=suggested) | carried).first() or debates.order_by("-pk").first()
+        .order_by("-pk")
     )
 
 
@@ -211,19 +216,44 @@ class Choice:
 
     @property
     def has_help(self) -> bool:
-        """Whether the schema explains this label."""
         return self.help is not None and bool(
             self.help.description or self.help.include or self.help.exclude
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewTask:
+class AnswerScreen:
+    """What the templates of an answer read of the item on the screen."""
+
+    state: ItemState
+    schema: LabelSchema
+    choices: Sequence[Choice]
+
+    @property
+    def item(self) -> Item:
+        return self.state.item
+
+    @property
+    def question(self) -> str:
+        """The item's own question, or the schema's."""
+        return self.item.question or self.schema.parsed.question
+
+    @property
+    def task(self) -> LabelType:
+        return self.schema.parsed.of_item(self.item.options).task
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many choices to see at a glance."""
+        return len(self.choices) > FEW
+
+
+@dataclass(frozen=True)
+class ReviewTask(AnswerScreen):
     """One item as handed to one reviewer."""
 
     state: ItemState
     schema: LabelSchema
-    choices: tuple[Choice, ...]
+    choices: Sequence[Choice]
     slot: Slot
     settings: ReviewSettings
     begun: Mapping[str, Sequence[str]]
@@ -233,29 +263,13 @@ class ReviewTask:
     returned: str = ""
 
     @property
-    def item(self) -> Item:
-        """The item."""
-        return self.state.item
-
-    @property
     def suggestion(self) -> Label | None:
         """The suggestion; an abstention suggests nothing."""
         label = self.state.suggestion
         return label if label is not None and not label.abstained else None
 
     @property
-    def question(self) -> str:
-        """The item's own question, or the schema's."""
-        return self.item.question or self.schema.parsed.question
-
-    @property
-    def task(self) -> LabelType:
-        """The type of the answer."""
-        return self.schema.parsed.of_item(self.item.options).task
-
-    @property
     def evidence(self) -> Mapping[str, Sequence[str]]:
-        """The suggestion's quotes by label."""
         return dict(self.suggestion.evidence) if self.suggestion else {}
 
     @property
@@ -265,11 +279,6 @@ class ReviewTask:
             name: (name, self.schema.parsed.color(name, self.item.options))
             for name in self.evidence
         }
-
-    @property
-    def many(self) -> bool:
-        """Whether there are too many choices to see at a glance."""
-        return len(self.choices) > FEW
 
     @property
     def draft(self) -> str:
@@ -298,7 +307,6 @@ class ReviewTask:
 
     @property
     def before(self) -> Conversation:
-        """The messages before the text."""
         return read_conversation(self.item.context)
 
     @property
@@ -309,23 +317,15 @@ class ReviewTask:
 
     @property
     def debated(self) -> bool:
-        """Whether there is a debate to show."""
         return bool(self.state.signals) or self.state.suggestion_id is not None
 
     @property
     def suggests_none(self) -> bool:
-        """Whether the suggestion is that no label applies."""
         label = self.suggestion
         return label is not None and self.task.several and label.value == []
 
     @property
-    def default_question(self) -> str:
-        """The question if the schema has none."""
-        return gettext(self.task.question_to_people)
-
-    @property
     def suggested_text(self) -> str:
-        """The suggestion of a free-text project."""
         return str(self.suggestion.value) if self.suggestion and self.task.written else ""
 
 
@@ -377,7 +377,7 @@ def review_task(project: Project, *, slot: Slot, taken_keys: Collection[str] = (
     return ReviewTask(
         state=state,
         schema=schema,
-        choices=tuple(_choices(schema.parsed, state, offered, taken_keys)),
+        choices=_choices(schema.parsed, state, offered, taken_keys),
         slot=slot,
         settings=settings,
         begun=draft_of(state.item_id, user, schema),
@@ -396,7 +396,7 @@ def preview_task(project: Project, schema: Schema, item: Item) -> ReviewTask:
     return ReviewTask(
         state=state,
         schema=version,
-        choices=tuple(_choices(schema, state, offered, ())),
+        choices=_choices(schema, state, offered, ()),
         slot=Slot(),
         settings=ReviewSettings(project=project),
         begun={},
@@ -415,17 +415,31 @@ def _choices(
 ) -> list[Choice]:
     label = state.suggestion
     suggested = schema.names_in(label.value if label is not None and not label.abstained else None)
+    return make_choices(schema, state.item, offered, taken_keys, suggested=suggested)
+
+
+def make_choices(
+    schema: Schema,
+    item: Item,
+    offered: Sequence[str],
+    taken_keys: Collection[str],
+    *,
+    suggested: Collection[str] = (),
+    kinds: Callable[[str], tuple[str, ...]] = lambda _: (),
+) -> list[Choice]:
+    """The choices in the order of ``offered``; ``kinds`` of the annotators who gave a label."""
     groups = group_names(offered)
     return [
         Choice(
             value=name,
             title=choice_title(schema, name),
             key=key,
-            color=schema.color(name, state.item.options),
+            color=schema.color(name, item.options),
             suggested=name in suggested,
             group=groups[name][0],
             short=groups[name][1],
             help=schema.label(name),
+            kinds=kinds(name),
         )
         for name, key in zip(offered, choice_keys(len(offered), taken_keys), strict=True)
     ]

@@ -25,6 +25,12 @@ class ReviewPlan(TypedDict, total=False):
     qualify_accuracy: float
 
 
+#: The settings of the review screen.
+SCREEN_FIELDS = [
+    "show_opinions", "allow_abstain", "ask_confidence", "ask_rationale", "ask_evidence",
+    "shuffle_options",
+]  # fmt: skip
+PLAN_FIELDS = list(ReviewPlan.__annotations__)
 #: Fields that the states of items depend on; the others are read when an item is handed out.
 DERIVED_FROM = frozenset({"overlap", "review_scope", "queue_order", "dispute_above"})
 
@@ -48,7 +54,7 @@ def change_review_plan(
     with transaction.atomic():
         _log(project, by, values)
         Project.objects.filter(pk=project.pk).update(**values)
-    project.refresh_from_db(fields=list(ReviewPlan.__annotations__))
+    project.refresh_from_db(fields=PLAN_FIELDS)
     if DERIVED_FROM & values.keys():
         replan(project)
     if "review_scope" in values:
@@ -57,7 +63,6 @@ def change_review_plan(
 
 
 def _log(project: Project, by: User | None, values: dict[str, Any]) -> None:
-    """Log the old and new values of the fields that change."""
     if by is None or not values:
         return
     before = Project.objects.filter(pk=project.pk).values(*values).get()

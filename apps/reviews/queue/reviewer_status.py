@@ -11,10 +11,10 @@ from apps.accounts.models import User
 from apps.labels.services import unassign_person
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
+from apps.reviews.comments.services import validate_text
 from apps.reviews.models import Decision, Intervention, Purpose, ReviewerStatus
 from apps.reviews.queue.leases import release_all
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.schema import unstorable
 
 LONGEST_REASON = 2000
 
@@ -108,7 +108,6 @@ def qualify(project: Project, user: User) -> ReviewerStatus | None:
 
 
 def needed_right(project: Project) -> int:
-    """How many answers must be right to qualify."""
     # 0.28 times 25 is a little more than 7 in binary numbers.
     return math.ceil(project.qualify_items * project.qualify_accuracy - 1e-9)
 
@@ -119,14 +118,9 @@ def validate_reason(reason: str) -> str:
     Raises:
         InvalidInput: it is empty, too long, or has characters that cannot be stored.
     """
-    reason = reason.strip()
-    if not reason:
+    if not reason.strip():
         raise InvalidInput.at("reason", "give a reason for the log.")
-    if len(reason) > LONGEST_REASON:
-        raise InvalidInput.at("reason", f"use at most {LONGEST_REASON} characters.")
-    if bad := unstorable(reason):
-        raise InvalidInput.at("reason", f"must not contain {bad}.")
-    return reason
+    return validate_text("reason", reason, LONGEST_REASON)
 
 
 def _check_works_here(project: Project, user: User) -> None:

@@ -117,7 +117,6 @@ def next_gold_question(project: int, user: int, after: int) -> QuerySet[ItemStat
 
 @prepared
 def last_gold_question(project: int) -> QuerySet[ItemState, tuple[int]]:
-    """The newest gold question."""
     known = ItemState.objects.filter(project=project, is_gold_question=True)
     return known.order_by("-item").values_list("item")[:1]
 

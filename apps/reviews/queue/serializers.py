@@ -53,7 +53,6 @@ class LabelSerializer(serializers.ModelSerializer[Label]):
         ]  # fmt: skip
 
     def get_current(self, label: Label) -> bool:
-        """Whether this is what the annotator says now."""
         if label.rejected or label.withdrawn:
             return False
         # Written in this request: spares the query.
@@ -187,59 +186,52 @@ class AnswerSerializer(serializers.Serializer[Any]):
 
     item = serializers.IntegerField()
     value = serializers.JSONField(
-        required=False, allow_null=True, default=None,
+        allow_null=True, default=None,
         help_text="A name (single), a list of names (multi; empty: none of these), a number "
         "(ordinal), a text, or one of the item's options. Null is no value, and is refused unless "
-        "you skip, reject or abstain.",
+        "you skip, reject or abstain."
     )  # fmt: skip
     skip = serializers.BooleanField(
-        required=False, default=False, help_text="Leave the item to others; then without a value."
+        default=False, help_text="Leave the item to others; then without a value."
     )
     reject = serializers.BooleanField(
-        required=False, default=False,
+        default=False,
         help_text="The suggestion is wrong. With a value that is the right answer; without one it "
-        "is neither an answer nor an abstention, and the item stays open for somebody else.",
+        "is neither an answer nor an abstention, and the item stays open for somebody else."
     )  # fmt: skip
-    abstain = serializers.BooleanField(
-        required=False, default=False, help_text="Unsure; without a value."
-    )
+    abstain = serializers.BooleanField(default=False, help_text="Unsure; without a value.")
     lease = serializers.UUIDField(
-        required=False, allow_null=True, default=None, help_text="The token that next/ gave."
+        allow_null=True, default=None, help_text="The token that next/ gave."
     )
-    seconds = serializers.FloatField(required=False, allow_null=True, default=None, min_value=0)
-    comment = serializers.CharField(required=False, allow_blank=True, default="", max_length=10_000)
+    seconds = serializers.FloatField(allow_null=True, default=None, min_value=0)
+    comment = serializers.CharField(allow_blank=True, default="", max_length=10_000)
     suggestion = serializers.IntegerField(
-        required=False, allow_null=True, default=None,
+        allow_null=True, default=None,
         help_text="Id of the suggestion that was shown, 0 for none. By default the one that next/ "
         "handed you with the item; if you reject, the present one. Of an item that next/ did not "
-        "hand you it is not known then.",
+        "hand you it is not known then."
     )  # fmt: skip
 
     rationale = serializers.CharField(
-        required=False, allow_blank=True, default="", max_length=10_000, help_text="Why."
+        allow_blank=True, default="", max_length=10_000, help_text="Why."
     )
-    confidence = serializers.FloatField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=1
-    )
+    confidence = serializers.FloatField(allow_null=True, default=None, min_value=0, max_value=1)
     evidence = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(max_length=10_000), max_length=200),
         required=False, default=dict, help_text="Label → phrases that stand in the text.",
     )  # fmt: skip
-    spans = serializers.ListField(
-        child=SpanSerializer(), required=False, default=list, max_length=200
-    )
+    spans = serializers.ListField(child=SpanSerializer(), default=list, max_length=200)
     postpone = serializers.BooleanField(
-        required=False, default=False,
-        help_text="Put it off; it comes back when nothing else is left. Without a value.",
+        default=False,
+        help_text="Put it off; it comes back when nothing else is left. Without a value."
     )  # fmt: skip
     schema_version = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=1, max_value=2**31 - 1,
+        allow_null=True, default=None, min_value=1, max_value=2**31 - 1,
         help_text="Of the labels you chose from; by default today's. After a change of labels the "
-        "value is carried over where that is clear.",
+        "value is carried over where that is clear."
     )  # fmt: skip
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """An item is labelled or skipped, not both."""
         labelled = attrs["value"] is not None or attrs["reject"] or attrs["abstain"]
         if (attrs["skip"] or attrs["postpone"]) and labelled:
             raise serializers.ValidationError({"skip": "Skip the item or label it, not both."})
@@ -247,7 +239,6 @@ class AnswerSerializer(serializers.Serializer[Any]):
 
 
 def to_answer(data: Mapping[str, Any]) -> Answer:
-    """What a validated :class:`AnswerSerializer` says."""
     return Answer(
         value=data["value"],
         reject=data["reject"],

@@ -25,12 +25,7 @@ from apps.labels.services import (
 from apps.projects.models import Project
 from apps.reviews.comments.services import add_remark, validate_words
 from apps.reviews.models import Decision, Purpose, Slot
-from apps.reviews.queue.answers import (
-    Answer,
-    translate_answer,
-    validate_extras,
-    validate_value,
-)
+from apps.reviews.queue.answers import Answer, translate_answer, validate_extras, validate_value
 from apps.reviews.queue.drafts import drop_draft
 from apps.reviews.queue.leases import (
     check_asked,
@@ -230,7 +225,6 @@ class Submission:
         return self.lease_token is not None and not label.rejected
 
     def record_decision(self, shown: ShownSuggestion, label: Label, *, late: bool) -> Decision:
-        """Store what the reviewer did with the item."""
         answer, place, token = self.answer, self.place, self.lease_token
         # Without a measured time: the answer took no longer than since the lease.
         given = place.leased_at if place and token and token == place.lease_token else None
@@ -391,12 +385,8 @@ def postpone_item(
 def undo_skips(*, project: Project, item_ids: Iterable[int], users: Iterable[User]) -> None:
     """Undo the skips and postponements of these items by these people, whom they are assigned to
     now."""
-    left = Decision.objects.filter(
-        project=project,
-        item__in=list(item_ids),
-        reviewer__in=list(users),
-        label__isnull=True,
-        undone_at__isnull=True,
+    left = Decision.objects.leaving().filter(
+        project=project, item__in=list(item_ids), reviewer__in=list(users)
     )
     left.order_by().update(undone_at=timezone.now())
 

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -14,7 +15,7 @@ from apps.labels.models import PEOPLE, ItemState, Label
 from apps.labels.services import NewLabel, promote_items, record_label, withdraw_label
 from apps.projects.models import Project
 from apps.reviews.comments.services import validate_words
-from apps.reviews.models import Comment, Decision, Intervention, Mention, Purpose, Slot
+from apps.reviews.models import Comment, Decision, Mention, Purpose, Slot
 from apps.reviews.queue.drafts import restore_draft
 from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, claim_item, free_slots
 from apps.reviews.queue.submission import lock_state
@@ -90,13 +91,9 @@ def undo_decision(*, project: Project, user: User, decision_id: int) -> Undone:
 
 
 def _undo_locked(project: Project, user: User, found: Decision) -> Undone | None:
-    """None if another tab was quicker."""
-    lock_state(project, found.item_id)
-    decision = _undoable_decisions(project, user).filter(pk=found.pk).first()
+    decision = _mark_undone(project, user, found.item_id, found.pk)
     if decision is None:
         return None
-    decision.undone_at = timezone.now()
-    decision.save(update_fields=["undone_at"])
     label = decision.label
     if label is not None and label.settles:
         if undo_settling_label(decision, label, user):
@@ -106,6 +103,16 @@ def _undo_locked(project: Project, user: User, found: Decision) -> Undone | None
     if label is not None:
         restore_draft(project=project, user=user, label=label)
     return Undone(decision, _retake_slot(project, user, decision))
+
+
+def _mark_undone(project: Project, user: User, item_id: int, pk: int) -> Decision | None:
+    """The decision, undone from now on; None if it was undone or superseded meanwhile."""
+    lock_state(project, item_id)
+    decision = _undoable_decisions(project, user).filter(pk=pk).first()
+    if decision is not None:
+        decision.undone_at = timezone.now()
+        decision.save(update_fields=["undone_at"])
+    return decision
 
 
 def _undoable_decisions(project: Project, user: User) -> QuerySet[Decision]:
@@ -127,12 +134,9 @@ def reoffer_skipped(*, project: Project, user: User) -> int:
 
 @transaction.atomic
 def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) -> int:
-    lock_state(project, item_id)
-    decision = _undoable_decisions(project, user).filter(pk=pk).first()
+    decision = _mark_undone(project, user, item_id, pk)
     if decision is None or decision.label is None:
         return 0  # undone or answered in another tab
-    decision.undone_at = timezone.now()
-    decision.save(update_fields=["undone_at"])
     Slot.objects.filter(label=decision.label).update(label=None)
     withdraw_label(label=decision.label, provenance={"undone_by": user.username})
     return 1
@@ -154,9 +158,7 @@ def _retake_slot(project: Project, user: User, decision: Decision) -> Slot | Non
     return slot
 
 
-def return_to_queue(
-    *, project: Project, item_ids: Iterable[int], by: User, reason: str, log: bool = True
-) -> int:
+def return_to_queue(*, project: Project, item_ids: Iterable[int], by: User, reason: str) -> int:
     """Put items of the project back into the queue; returns how many.
 
     Labels that people gave here are withdrawn with the reason; skips and postponements are undone;
@@ -173,15 +175,6 @@ def return_to_queue(
     returned = [
         _return_item(project, item_id, by, why) for item_id in ids.values_list("item", flat=True)
     ]
-    if returned and log:
-        Intervention.objects.create(
-            project=project,
-            actor=by,
-            action=Intervention.Action.RETURN,
-            reason=why,
-            items=len(returned),
-            data={"items": returned[:100]},
-        )
     return len(returned)
 
 
@@ -189,7 +182,7 @@ def return_to_queue(
 def _return_item(project: Project, item_id: int, by: User, why: str) -> int:
     ItemState.objects.select_for_update().get(item=item_id)
     withdraw_all(item_id, provenance={"returned_by": by.username, "reason": why})
-    left = Decision.objects.filter(item=item_id, label__isnull=True, undone_at__isnull=True)
+    left = Decision.objects.leaving().filter(item=item_id)
     left.order_by().update(undone_at=timezone.now())
     if not ItemState.objects.get(item=item_id).queued:
         promote_items(project, [item_id], promoted=True)
@@ -212,6 +205,20 @@ def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]
     return labels
 
 
+#: What a label says, apart from its place in the ledger.
+SAID = (
+    "item_id", "annotator", "schema", "value", "abstained", "rejected", "action", "role",
+    "confidence", "rationale", "evidence", "seconds", "shown_id", "proposed_from_id",
+)  # fmt: skip
+
+
+def repeated_label(label: Label, **changes: Any) -> NewLabel:
+    """A new label that says what ``label`` said, but for the ``changes``."""
+    return NewLabel(
+        **{name: getattr(label, name) for name in SAID if name not in changes}, **changes
+    )
+
+
 def undo_settling_label(decision: Decision, label: Label, user: User) -> bool:
     """Undo the ``label`` by which ``user`` settled an item, which is locked; returns whether their
     earlier answer is active again."""
@@ -232,23 +239,10 @@ def undo_settling_label(decision: Decision, label: Label, user: User) -> bool:
         slots.update(label=None)
         free_slots(Slot.objects.filter(item=label.item_id, holder=user))
         return False
+    provenance = {**before.provenance, "undone_by": user.username}
     again = record_label(
-        NewLabel(
-            item_id=label.item_id,
-            annotator=label.annotator,
-            schema=before.schema,
-            value=before.value,
-            abstained=before.abstained,
-            action=before.action,
-            role=before.role,
-            confidence=before.confidence,
-            rationale=before.rationale,
-            evidence=before.evidence,
-            seconds=before.seconds,
-            shown_id=before.shown_id,
-            proposed_from_id=before.proposed_from_id,
-            supersedes_id=label.pk,
-            provenance={**before.provenance, "undone_by": user.username},
+        repeated_label(
+            before, annotator=label.annotator, supersedes_id=label.pk, provenance=provenance
         )
     )
     Slot.objects.filter(label=label).update(label=again)

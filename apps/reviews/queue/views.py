@@ -120,7 +120,6 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_skip(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Leave an item to others."""
     return _leave(request, slug, skip_item, gettext("Skipped."))
 
 
@@ -136,7 +135,6 @@ def review_postpone(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_draft(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Store an unfinished answer."""
     project = get_project(request.user, slug, Right.REVIEW)
     item_id, fields = read_id(request.POST, "item"), read_draft(request.POST)
     save_draft(project=project, user=request.user, item_id=item_id, fields=fields)
@@ -311,7 +309,6 @@ def _refused(request: HttpRequest, slug: str, error: LabelhubError) -> HttpRespo
 @login_required
 @require_http_methods(["GET", "POST"])
 def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The form of the review plan."""
     project = get_project(request.user, slug, Right.MANAGE)
     form = ReviewPlanForm(request.POST or None, instance=project)
     if request.method == "POST" and form.is_valid():
@@ -327,7 +324,6 @@ def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The form of the review screen's settings."""
     project = get_project(request.user, slug, Right.MANAGE)
     screen = ReviewScreenForm(request.POST, instance=review_settings(project))
     if screen.is_valid():
@@ -344,7 +340,6 @@ def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The items that reviewers have locked now."""
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "plan") | {"leases": live_leases(project)[:500]}
     return render(request, "reviews/leases.html", context)
@@ -353,7 +348,6 @@ def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
-    """End the chosen leases."""
     project = get_project(request.user, slug, Right.MANAGE)
     sent = request.POST.getlist("slot")
     wanted = [number for raw in sent if (number := parse_row_id(raw)) is not None]
@@ -374,7 +368,6 @@ def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def review_keys(request: SignedInRequest) -> HttpResponse:
-    """The form of a person's own keys."""
     form = KeyForm(request.POST or None, initial=keys_of(request.user))
     if request.method == "POST":
         if "reset" in request.POST:

@@ -57,22 +57,20 @@ class AskedSerializer(serializers.Serializer[Any]):
     """What is to change."""
 
     operations = serializers.JSONField(
-        required=False, default=None,
+        default=None,
         help_text='A list of objects, all done at once: `{"op": "add", "label": {"name"}}`, '
         '`{"op": "rename", "label", "to"}`, `{"op": "merge", "labels": [], "into"}`, '
         '`{"op": "split", "label", "into": [], "default"}`, '
         '`{"op": "retire", "label", "replacement", "ask"}`, '
         '`{"op": "describe", "label", "description", "include", "exclude"}`, '
-        '`{"op": "ask", "question"}`, `{"op": "reorder", "labels": []}`.',
+        '`{"op": "ask", "question"}`, `{"op": "reorder", "labels": []}`.'
     )  # fmt: skip
     reverts = serializers.IntegerField(
-        required=False, allow_null=True, default=None,
-        help_text="Id of the last change, to take it back; then without operations.",
+        allow_null=True, default=None,
+        help_text="Id of the last change, to take it back; then without operations."
     )  # fmt: skip
-    reason = serializers.CharField(required=False, allow_blank=True, default="", max_length=2000)
-    dry_run = serializers.BooleanField(
-        required=False, default=False, help_text="Only say what it would do."
-    )
+    reason = serializers.CharField(allow_blank=True, default="", max_length=2000)
+    dry_run = serializers.BooleanField(default=False, help_text="Only say what it would do.")
 
 
 class SchemaChangeViewSet(ProjectViewSet):

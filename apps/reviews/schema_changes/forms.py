@@ -59,7 +59,6 @@ class FateForm(forms.Form):
 
     @property
     def title(self) -> str:
-        """The label's name."""
         return str(self["name"].value())
 
     @property
@@ -89,8 +88,6 @@ FateRows = formset_factory(FateForm, extra=0, max_num=200, absolute_max=200)
 
 
 class WholeForm(forms.Form):
-    """Fields of the schema as a whole."""
-
     more = forms.CharField(
         required=False, label=_("New labels"), widget=forms.Textarea(attrs={"rows": 3}),
         help_text=_("One name per line; on a scale with its number, as in: great = 6."),
@@ -109,8 +106,6 @@ class WholeForm(forms.Form):
 
 
 class ChangeForm:
-    """The rows and the whole together."""
-
     def __init__(self, schema: Schema, data: Mapping[str, Any] | None = None) -> None:
         self.schema = schema
         self.rows = FateRows(

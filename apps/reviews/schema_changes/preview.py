@@ -43,7 +43,6 @@ def kinds_of(counts: Mapping[str, int], what: str) -> dict[str, int]:
 class _Trial:
     """The result of the change on the items that were tried."""
 
-    counts: Counter[str] = field(default_factory=Counter)
     decisions: Counter[str] = field(default_factory=Counter)
     examples: list[dict[str, Any]] = field(default_factory=list)
     items: int = 0
@@ -138,7 +137,7 @@ def _try_change(change: SchemaChange) -> _Trial:
         trial = begin_change(trial, launch=False, heard=False)
         ids = _affected_items(change, seen)
         before = {row.item_id: row for row in _states(ids)}
-        seen.counts = carry_over(trial, ids).counts
+        carry_over(trial, ids)
         for after in _states(ids):
             then, conflict = before[after.item_id], ItemState.Stage.CONFLICT
             seen.decisions["conflicts_gone"] += then.stage == conflict != after.stage

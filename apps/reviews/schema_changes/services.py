@@ -101,7 +101,6 @@ def run_change(change_id: int) -> SchemaChange:
 
 
 def fail_change(change_id: int, error: Exception) -> None:
-    """Store the failure."""
     change = SchemaChange.objects.get(pk=change_id)
     change.message = (
         f"Stopped after {change.items_done:,} items by a fault of the server "
@@ -257,8 +256,7 @@ def _refuse_while_labelling(project: Project) -> None:
             "finish or cancel it, then change the labels.",
             data={"run": run.pk},
         )
-    at_work = (BulkJob.Status.QUEUED, BulkJob.Status.RUNNING, BulkJob.Status.UNDOING)
-    if BulkJob.objects.filter(project=project, status__in=at_work).exists():
+    if BulkJob.objects.filter(project=project, status__in=BulkJob.UNFINISHED).exists():
         raise Conflict("A bulk action is at work on these items: wait until it is done.")
     going = Requeue.objects.filter(project=project, status__in=Requeue.UNFINISHED)
     if requeue := going.select_related("user").first():

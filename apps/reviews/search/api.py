@@ -4,9 +4,7 @@ from typing import Any
 
 import django_filters
 from django.db.models import Q, QuerySet
-from drf_spectacular.utils import (
-    extend_schema,
-)
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.generics import get_object_or_404
@@ -195,7 +193,6 @@ class SavedFilterSerializer(serializers.ModelSerializer[SavedFilter]):
         fields = ["id", "name", "query", "first", "created_at"]
 
     def get_first(self, saved: SavedFilter) -> bool:
-        """The queue hands out its items before all others."""
         return bool(saved.pk == self.context.get("first"))
 
 
@@ -205,7 +202,6 @@ class NewFilterSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100)
     query = serializers.DictField(help_text=QUERY_HELP)
     first = serializers.BooleanField(
-        required=False,
         allow_null=True,
         default=None,
         help_text="Let its items come first from now on, or no longer.",
@@ -220,7 +216,6 @@ class SavedFilterViewSet(ProjectViewSet):
     serializer_class = SavedFilterSerializer
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """With the filter whose items come first."""
         settings = first_settings(self.project)
         first = settings.first_filter_id if settings else None
         return super().get_serializer_context() | {"first": first}

@@ -135,7 +135,6 @@ GROUPS = (
 
 
 def people_of(project: Project) -> list[tuple[int, str]]:
-    """Ids and names of those who review here."""
     members = Membership.objects.filter(project=project, role__in=ROLES_WITH[Right.REVIEW])
     names = members.order_by("user__username").values_list("user_id", "user__username")
     return list(names[:MOST_NAMED])

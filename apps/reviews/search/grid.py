@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import (
     BooleanField,
     Case,
@@ -157,14 +157,6 @@ class Row:
         return f"{'…' if start else ''}{cut}{'…' if len(text) > start + 220 else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A page of rows; ``page`` is Django's, over ids."""
-
-    page: Any
-    rows: list[Row]
-
-
 def search_items(
     project: Project, query: Query, reader: User, sort: str = ""
 ) -> QuerySet[Item, int]:
@@ -185,10 +177,11 @@ def search_items(
 
 def read_grid(
     project: Project, query: Query, reader: User, *, sort: str = "", page: Any = 1
-) -> Grid:
+) -> "Page[Row]":
     """One page of the list, in ten queries however long it is."""
     found = BoundedPaginator(search_items(project, query, reader, sort), PAGE_SIZE).get_page(page)
-    return Grid(found, _rows(project, list(found), reader, query))
+    found.object_list = _rows(project, list(found), reader, query)
+    return found
 
 
 def _rows(project: Project, ids: Sequence[int], reader: User, query: Query) -> list[Row]:

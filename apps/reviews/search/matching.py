@@ -67,7 +67,6 @@ class Spoken(Func):
     )
 
     def as_postgresql(self, compiler: object, connection: object, **context: object) -> object:
-        """The same in PostgreSQL's words."""
         template = (
             "(SELECT string_agg(turn ->> 'text', chr(10)) FROM"
             " jsonb_array_elements(%(expressions)s) AS turn)"
@@ -96,7 +95,6 @@ class Names(Lookup[Any]):
     prepare_rhs = False
 
     def get_db_prep_lookup(self, value: Any, connection: BaseDatabaseWrapper) -> tuple[str, Any]:
-        """The name as it is, not as JSON."""
         return "%s", [value]
 
     def as_sql(

@@ -95,15 +95,19 @@ class Query:
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The same as in an address or in the fields of a form."""
-        return [
-            (name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
-            for name, value in self.to_json().items()
-        ]
+        return field_pairs(self.to_json())
 
     @property
     def given(self) -> int:
-        """How many fields are not empty."""
         return len(self.to_json())
+
+
+def field_pairs(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Fields of a search as an address has them, also of one that cannot be used any more."""
+    return [
+        (name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
+        for name, value in fields.items()
+    ]
 
 
 def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:

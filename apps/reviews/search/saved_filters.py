@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.db import transaction
@@ -18,7 +18,7 @@ from apps.projects.models import Item, Project
 from apps.reviews.models import BulkChange, BulkJob, Intervention, ReviewSettings, SavedFilter
 from apps.reviews.search.grid import MOST_COUNTED
 from apps.reviews.search.matching import matching_items, newest_item
-from apps.reviews.search.query import Query, read_query
+from apps.reviews.search.query import Query, field_pairs, read_query
 from labelhub.core.errors import InvalidInput, NotFound
 
 #: The page of filters counts no longer than this.
@@ -36,7 +36,7 @@ class FilterRow:
 
     saved: SavedFilter
     address: str
-    count: int | None
+    count: int | None = None
     capped: bool = False
     fault: str = ""
 
@@ -45,42 +45,41 @@ def filter_rows(project: Project, seconds: float = COUNTING_SECONDS) -> list[Fil
     """The project's filters by name, with their counts. After ``seconds`` no further count begins,
     because each may go through a million texts."""
     end = time.monotonic() + seconds
-    return [_row(project, *saved, end=end) for saved in saved_filters(project)]
+    rows = []
+    for saved, address in saved_filters(project):
+        row = FilterRow(saved, address)
+        try:
+            found = matching_items(project, read_query(saved.query))
+        except InvalidInput as error:
+            row = replace(row, fault=error.message)
+        else:
+            if time.monotonic() <= end:
+                count = found[: MOST_COUNTED + 1].count()
+                row = replace(row, count=min(count, MOST_COUNTED), capped=count > MOST_COUNTED)
+        rows.append(row)
+    return rows
 
 
 def saved_filters(project: Project) -> list[tuple[SavedFilter, str]]:
     """The project's filters by name, each with its query string."""
-    return [(saved, address_of(saved)) for saved in SavedFilter.objects.filter(project=project)]
-
-
-def address_of(saved: SavedFilter) -> str:
-    """The filter's query string, also of a filter that cannot be used."""
-    fields = {
-        name: ",".join(map(str, value)) if isinstance(value, list) else value
-        for name, value in saved.query.items()
-    }
-    return urlencode(fields)
-
-
-def _row(project: Project, saved: SavedFilter, address: str, *, end: float) -> FilterRow:
-    try:
-        found = matching_items(project, read_query(saved.query))
-    except InvalidInput as error:
-        return FilterRow(saved, address, None, fault=error.message)
-    if time.monotonic() > end:
-        return FilterRow(saved, address, None)
-    count = found[: MOST_COUNTED + 1].count()
-    return FilterRow(saved, address, min(count, MOST_COUNTED), capped=count > MOST_COUNTED)
+    filters = SavedFilter.objects.filter(project=project)
+    return [(saved, urlencode(field_pairs(saved.query))) for saved in filters]
 
 
 def first_settings(project: Project) -> ReviewSettings | None:
     """The review settings with the first filter; ``waits`` until a worker has applied it."""
-    found = ReviewSettings.objects.select_related("first_filter").filter(project=project).first()
+    related = ReviewSettings.objects.select_related("project", "first_filter")
+    found = related.filter(project=project).first()
     if found is not None:
-        left = found.first_filter_id is None and found.first_upto > 0
-        late = found.first_filter_id is not None and found.first_upto < newest_item(project)
-        found.waits = left or late  # type: ignore[attr-defined]  # for the page alone
+        found.waits = _waits(found)  # type: ignore[attr-defined]  # for the page alone
     return found
+
+
+def _waits(settings: ReviewSettings) -> bool:
+    """Whether the first filter has not seen the newest items, or was removed."""
+    if settings.first_filter_id is None:
+        return settings.first_upto > 0
+    return settings.first_upto < newest_item(settings.project)
 
 
 def save_filter(*, project: Project, actor: User | None, name: str, query: Query) -> SavedFilter:
@@ -148,11 +147,7 @@ def projects_to_apply() -> list[int]:
     using = ReviewSettings.objects.filter(
         Q(first_filter__isnull=False) | Q(first_upto__gt=0)
     ).select_related("project")
-    return [
-        settings.pk
-        for settings in using
-        if settings.first_filter_id is None or newest_item(settings.project) > settings.first_upto
-    ]
+    return [settings.pk for settings in using if _waits(settings)]
 
 
 def start_first_filters() -> None:

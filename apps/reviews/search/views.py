@@ -57,11 +57,11 @@ def item_search(request: SignedInRequest, project: Project, *, manages: bool) ->
     sort, page = request.GET.get("sort", ""), request.GET.get("page", 1)
     try:
         query = read_query(asked)
-        grid = read_grid(project, query, request.user, sort=sort, page=page)
+        found = read_grid(project, query, request.user, sort=sort, page=page)
     except InvalidInput as error:
         return context | {"faults": named_faults(context["form"], error), "query": Query()}
     more = len([name for name in query.to_json() if name not in ("q", "stage")])
-    return context | {"query": query, "page": grid.page, "rows": grid.rows, "more": more}
+    return context | {"query": query, "page": found, "rows": found.object_list, "more": more}
 
 
 def named_faults(form: SearchForm, error: InvalidInput) -> list[str]:
@@ -103,7 +103,6 @@ def filter_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def filter_delete(request: SignedInRequest, slug: str, filter_id: int) -> HttpResponse:
-    """Forget a filter."""
     project = get_project(request.user, slug, Right.MANAGE)
     delete_filter(project=project, filter_id=filter_id)
     messages.success(request, gettext("The filter is deleted; the items stay as they are."))

@@ -105,12 +105,6 @@ def short_tags(value: Any, under: Schema, options: Sequence[str] = ()) -> SafeSt
 
 
 @register.filter
-def quote_field(quote: tuple[str, str]) -> str:
-    """A label and a phrase as a form sends them."""
-    return json.dumps(list(quote), ensure_ascii=False)
-
-
-@register.filter
 def json_words(value: Any) -> str:
-    """A JSON text for an attribute of the page."""
+    """JSON for an attribute of the page, as a form sends it."""
     return json.dumps(value, ensure_ascii=False)

@@ -18,18 +18,13 @@ from labelhub.core.schema.operations import parse_operations
 
 
 class ChangeStopped(LabelhubError):
-    """The labels could not all be carried over."""
-
     code = "change_stopped"
 
 
 class Command(LabelhubCommand):
-    """Change labels that are in use."""
-
     help = "Add, rename, merge, split and retire labels; existing labels follow."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("slug")
         parser.add_argument("--operations", type=Path, required=True, metavar="FILE.json")
         parser.add_argument("--reason", default="", help="Kept with the change.")
