@@ -26,7 +26,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.bench.agreement_http import ONE_THREAD, Shop, requests, told_by
+from tests.bench.agreement_http import Shop, requests
+from tests.bench.child import ONE_THREAD, told_by
 from tests.bench.report import option_parser, print_json
 
 #: Other packages; no dependencies of ours: some are GPL, some ask for other versions.

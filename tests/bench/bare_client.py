@@ -31,12 +31,12 @@ ROLES = ("extractor", "critic", "judge")
 SAID = 'The words that count are those about Food.\n- Food: "words"\nFinal Decision: Food'
 
 
-def texts_of_words(count: int, words: int = 30) -> list[str]:
-    """``count`` different texts of so many words; the same every time."""
+def texts_of_words(count: int) -> list[str]:
+    """``count`` different texts of 30 words; the same every time."""
     rng = random.Random(SEED)  # noqa: S311 - data, not secrets
     letters = "abcdefghijklmnopqrstuvwxyz"
     known = ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(2000)]
-    return [" ".join(rng.choices(known, k=words)).capitalize() + "." for _ in range(count)]
+    return [" ".join(rng.choices(known, k=30)).capitalize() + "." for _ in range(count)]
 
 
 def requests(count: int) -> list[dict[str, Any]]:

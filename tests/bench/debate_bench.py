@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.bench.child import Ended, growth_mb, run_child
+from tests.bench.child import Ended, growth_mb, run_child, told_by
 from tests.bench.report import Figures, option_parser, report
 from tests.bench.server import environment
 from tests.fakes.fast_endpoint import FastEndpoint
@@ -77,10 +77,7 @@ class World:
 
     def store(self, *given: object) -> Figures:
         """What ``debate_store.py`` says to a command."""
-        reported: Figures = run_child(
-            [str(ROOT / "tests/bench/debate_store.py"), *map(str, given)], self.env, LONGEST
-        ).result
-        return reported
+        return told_by(ROOT / "tests/bench/debate_store.py", *given, env=self.env)
 
     def bare(self, kind: str, calls: int) -> Figures:
         """What a client without an engine reaches."""

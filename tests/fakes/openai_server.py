@@ -35,12 +35,15 @@ class Options:
     """How the server behaves; ``faults`` maps the names in ``FAULTS`` to shares of requests.
 
     ``thinks`` tokens come before each answer, hidden and counted; ``shows_thought`` in a field of
-    that name instead, or in ``tags``. A cap above ``longest`` is refused.
+    that name instead, or in ``tags``. A cap above ``longest`` is refused. ``one_at_a_time`` seconds
+    go to each request while the others wait in a queue, as on a small server at home; a request
+    that nobody waits for any more is worked on all the same.
     """
 
     latency: float = 0.0
     slow: float = 0.5
     retry_after: float = 1.0
+    one_at_a_time: float = 0.0
     key: str = ""
     models: tuple[str, ...] = ()
     lists_models: bool = True
@@ -241,12 +244,12 @@ _WHILE: dict[str, Callable[[dict[str, Any]], bool]] = {
 class FakeServer:
     """The server on a free loopback port, in a thread of its own; a context manager."""
 
-    def __init__(self, options: Options | None = None, *, port: int = 0) -> None:
+    def __init__(self, options: Options | None = None) -> None:
         self._initial = options or Options()
         self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
         self._started = threading.Event()
         self._lock = threading.Lock()
-        self.port = port
+        self.port = 0
         self.reset()
 
     def reset(self) -> None:
@@ -299,6 +302,7 @@ class FakeServer:
     async def serve(self) -> None:
         """Serve until stopped."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        self._slot = asyncio.Lock()
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
@@ -335,6 +339,9 @@ class FakeServer:
             return str(status), web.json_response(answer, status=status)
         chance = self._chance(raw)
         await asyncio.sleep(self.options.latency)
+        if self.options.one_at_a_time:
+            # A task of its own: it goes on when the client has hung up.
+            await asyncio.shield(asyncio.create_task(self._work()))
         with self._lock:
             entry = self._script.popleft() if self._script else None
         if isinstance(entry, str):
@@ -349,6 +356,10 @@ class FakeServer:
             text = decide(body["messages"])
             return _thought(text, body, self.options)
         return fault, await FAULTS[fault](self, request, body | {"_entry": entry or {}})
+
+    async def _work(self) -> None:
+        async with self._slot:
+            await asyncio.sleep(self.options.one_at_a_time)
 
     def _refused(
         self, request: web.Request, body: dict[str, Any]
