@@ -79,14 +79,6 @@ class World:
         """What ``debate_store.py`` says to a command."""
         return told_by(ROOT / "tests/bench/debate_store.py", *given, env=self.env)
 
-    def bare(self, kind: str, calls: int) -> Figures:
-        """What a client without an engine reaches."""
-        self.endpoint.reset()
-        given = [kind, self.endpoint.base_url, str(calls), str(IN_FLIGHT)]
-        script = str(ROOT / "tests/bench/bare_client.py")
-        result: Figures = run_child([script, *given], self.env, LONGEST).result
-        return {f"bare_{kind}_{name}": figure for name, figure in result.items()}
-
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
@@ -121,9 +113,11 @@ class Labelled:
 
 
 def bare(world: World) -> Figures:
-    """The limit: the same calls by clients that do nothing else."""
-    calls = 3 * world.items
-    return world.bare("aiohttp", calls) | world.bare("openai", calls)
+    """The limit: the same calls by a client that does nothing else."""
+    world.endpoint.reset()
+    script, url = ROOT / "tests/bench/bare_client.py", world.endpoint.base_url
+    found = told_by(script, url, 3 * world.items, IN_FLIGHT, env=world.env)
+    return {f"bare_openai_{name}": figure for name, figure in found.items()}
 
 
 def start_up(world: World, slug: str) -> Figures:
