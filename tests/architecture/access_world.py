@@ -1,17 +1,21 @@
 """A small world with one of everything, and somebody of every kind who asks for it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.authors.models import Author, Payout, Site, SiteKey
+from apps.authors.models import Payout, Site, SiteKey
 from apps.authors.services.sites import add_key, set_consent_text, set_features
 from apps.debates.models import Debate, Experiment, Run
 from apps.echo.models import CatalogueItem, Decision, Selection
@@ -98,7 +102,18 @@ class World:
         return client
 
 
-def build_world() -> World:
+@contextmanager
+def shared_world(blocker: DjangoDbBlocker) -> Iterator[World]:
+    """One world for all tests of a file, in a transaction around theirs: to build it takes longer
+    than most of them. Each undoes what it has changed."""
+    around: Any = transaction.atomic()
+    around._from_testcase = True  # as Django's own tests: what must commit may stand within
+    with blocker.unblock(), around:
+        yield _build_world()
+        transaction.set_rollback(True)
+
+
+def _build_world() -> World:
     """Everything an address can name, in one project; and a second project beside it."""
     project, foreign = ProjectFactory.create(), ProjectFactory.create()
     people = {
@@ -113,7 +128,8 @@ def build_world() -> World:
     ids = _one_of_each(project) | _one_of_each_on(site)
     model = ModelSpecFactory.create()
     shared = {"provider_id": model.provider_id, "model_id": model.pk}
-    world = World(project, foreign, ids, people, shared, _keys(people), server_key(site))
+    keys = {name: ApiKeyFactory.create(user=user) for name, user in people.items()}
+    world = World(project, foreign, ids, people, shared, keys, server_key(site))
     world.sign_in()
     return world
 
@@ -187,29 +203,6 @@ def _one_of_each_on(site: Site) -> dict[str, Any]:
     author = author_of(site, "customer")
     key, _ = add_key(site=site, purpose=SiteKey.Purpose.SIGN, actor=None)
     echo = switch_echo(site, on=True)
-    item = CatalogueItem.objects.create(echo=echo, ref="secret", definition={"title": SECRET})
-    arms = [Arm("echo", 0.5, "echo"), Arm("nothing", 0.5, "nothing")]
-    experiment = create_experiment(echo, name=SECRET, arms=arms, control="nothing")
-    return {
-        "catalogue_item_id": item.pk,
-        "offer_experiment_id": experiment.pk,
-        "public_key": site.public_key,
-        "build": "present",
-        "name": "companion.js",
-        "site_id": site.pk,
-        "feature_key": "urgency",
-        "author_uid": author.uid,
-        "kid": key.kid,
-        "uid": author.uid,
-        "subject": author.subject,
-        "qid": asked(author)[0].uid,
-        "payout_id": Payout.objects.create(site=site, cents=0, rewards=0).pk,
-        **_one_of_each_of_echo(site, author),
-    }
-
-
-def _one_of_each_of_echo(site: Site, author: Author) -> dict[str, Any]:
-    echo = switch_echo(site, on=True)
     item = CatalogueItem.objects.create(echo=echo, ref="tent", definition={"title": SECRET})
     selection = Selection.objects.create(
         echo=echo, author=author, number=0, selected=[],
@@ -223,12 +216,21 @@ def _one_of_each_of_echo(site: Site, author: Author) -> dict[str, Any]:
     arms = [Arm("echo", 0.5, "echo"), Arm("nothing", 0.5, "nothing")]
     experiment = create_experiment(echo, name=SECRET, arms=arms, control="nothing")
     return {
+        "catalogue_item_id": item.pk,
         "ref": item.ref,
+        "offer_experiment_id": experiment.pk,
+        "echo_experiment_id": experiment.pk,
         "selection_uid": selection.uid,
         "offer_uid": offer.uid,
-        "echo_experiment_id": experiment.pk,
+        "public_key": site.public_key,
+        "build": "present",
+        "name": "companion.js",
+        "site_id": site.pk,
+        "feature_key": "urgency",
+        "author_uid": author.uid,
+        "kid": key.kid,
+        "uid": author.uid,
+        "subject": author.subject,
+        "qid": asked(author)[0].uid,
+        "payout_id": Payout.objects.create(site=site, cents=0, rewards=0).pk,
     }
-
-
-def _keys(people: dict[str, User]) -> dict[str, ApiKey]:
-    return {name: ApiKeyFactory.create(user=user) for name, user in people.items()}

@@ -16,7 +16,7 @@ from pytest_django import DjangoDbBlocker
 from apps.debates.selectors import may_watch
 from labelhub.routing import foreign_urlpatterns, own_urlpatterns
 from tests.architecture.access_table import ACCOUNT_PAGES, PAGES, REST, SILENT, Level, Row
-from tests.architecture.access_world import ACTORS, MEMBERS, SECRET, World, build_world
+from tests.architecture.access_world import ACTORS, MEMBERS, SECRET, World, shared_world
 
 pytestmark = pytest.mark.django_db
 LEAK = "the secret"
@@ -26,13 +26,8 @@ NO_PERSON = {"anonymous", "server"}
 
 @pytest.fixture(scope="module")
 def built(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """One world for all tests, in a transaction around theirs: to build it takes longer than most
-    of them. Each undoes what it has changed."""
-    around: Any = transaction.atomic()
-    around._from_testcase = True  # as Django's own tests: what must commit may stand within
-    with django_db_blocker.unblock(), around:
-        yield build_world()
-        transaction.set_rollback(True)
+    with shared_world(django_db_blocker) as shared:
+        yield shared
 
 
 @pytest.fixture
@@ -51,13 +46,9 @@ def addresses(
                 yield name, parts | set(entry.pattern.converters)
         elif isinstance(entry, URLPattern):
             name = entry.name or str(entry.pattern)
-            parts = set(entry.pattern.converters) | set(named_groups(entry))
+            # Parts of an address that is written as a regular expression.
+            parts = set(entry.pattern.converters) | set(entry.pattern.regex.groupindex)
             yield f"{namespace}:{name}" if namespace else name, parts
-
-
-def named_groups(entry: URLPattern) -> list[str]:
-    """Parts of an address that is written as a regular expression."""
-    return list(entry.pattern.regex.groupindex)
 
 
 PARTS = dict(addresses())

@@ -11,9 +11,7 @@ JSON. Ends with 1 when a goal is missed and ``--strict`` was given. ``request`` 
 database of its own and asks a server of its own.
 """
 
-import argparse
 import hashlib
-import json
 import os
 import subprocess
 import sys
@@ -28,7 +26,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.bench.agreement_http import ONE_THREAD, Shop, requests, told_by
+from tests.bench.agreement_http import Shop, requests
+from tests.bench.child import ONE_THREAD, told_by
+from tests.bench.report import option_parser, print_json
 
 #: Other packages; no dependencies of ours: some are GPL, some ask for other versions.
 WHOLE = (
@@ -87,7 +87,9 @@ class Bench:
     folder: Path
     labels: int
     peers: Path | None
-    seconds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(_never))
+    seconds: dict[tuple[str, str], float] = field(
+        default_factory=lambda: defaultdict(lambda: float("inf"))
+    )
     memory: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     found: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
 
@@ -164,7 +166,9 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
 
 def main() -> int:
     """Run the chosen sections; see the module's text."""
-    options = _options()
+    parser = option_parser("Benchmark of agreement.", [*SECTIONS])
+    parser.add_argument("--labels", type=int, default=1_000_000)
+    options = parser.parse_args()
     began, load = time.perf_counter(), os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name:
         # Made by a child: a large parent would be counted in the memory of those that follow.
@@ -177,36 +181,16 @@ def main() -> int:
             rows += SECTIONS[section](bench)
     rows += [Row(name, "memory", mb, None, "<=", MOST_MB) for name, mb in bench.memory.items()]
     print(_table(rows))
-    report = json.dumps(
-        {
-            "labels": options.labels,
-            "load_before": load,
-            "bench_s": round(time.perf_counter() - began, 1),
-            "rows": [row.to_json() for row in rows],
-            "found": bench.found,
-            "missed": [f"{row.what} {row.against}" for row in rows if not row.met],
-        }
-    )
-    print(report)
-    if options.json:
-        Path(options.json).write_text(report + "\n")
+    figures = {
+        "labels": options.labels,
+        "load_before": load,
+        "bench_s": round(time.perf_counter() - began, 1),
+        "rows": [row.to_json() for row in rows],
+        "found": bench.found,
+        "missed": [f"{row.what} {row.against}" for row in rows if not row.met],
+    }
+    print_json(figures, options)
     return 1 if options.strict and not all(row.met for row in rows) else 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Benchmark of agreement.")
-    parser.add_argument("--only", type=_sections, default=[*SECTIONS], help="coefficients,...")
-    parser.add_argument("--labels", type=int, default=1_000_000)
-    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
-    parser.add_argument("--strict", action="store_true", help="Fail when a goal is missed.")
-    return parser.parse_args()
-
-
-def _sections(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if unknown := set(names) - {*SECTIONS}:
-        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}")
-    return names
 
 
 def _table(rows: Iterable[Row]) -> str:
@@ -222,10 +206,6 @@ def _table(rows: Iterable[Row]) -> str:
             f"  {row.how} {row.goal:g}  {met}"
         )
     return "\n".join(lines)
-
-
-def _never() -> float:
-    return float("inf")
 
 
 def peers_python() -> Path | None:

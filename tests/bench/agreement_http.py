@@ -6,24 +6,16 @@ small project: what is imported on the first request is not counted.
 """
 
 import json
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.bench.child import _own_memory_mb
+from tests.bench.child import own_memory_mb, told_by
 from tests.bench.client import Client
 from tests.bench.server import Server, environment, manage
 
-#: For whatever of these does the linear algebra.
-ONE_THREAD = dict.fromkeys(
-    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
-LONGEST = 900
 SLUG, SMALL, SMALL_LABELS = "agreement", "small", 2000
 STORE = Path(__file__).parent / "agreement_store.py"
 #: Requests of which one is too short for the clock: it ticks a hundred times a second.
@@ -31,31 +23,6 @@ OFTEN = 20
 ROUNDS = 3
 
 Figures = dict[str, float]
-
-
-def told_by(
-    script: Path,
-    *given: object,
-    python: Path | str = sys.executable,
-    env: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """The JSON that a script says on its last line.
-
-    Raises:
-        SystemExit: it failed; says what it wrote.
-    """
-    done = subprocess.run(
-        [str(python), "-W", "ignore", str(script), *map(str, given)],
-        env=dict(env) if env is not None else os.environ | ONE_THREAD,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST,
-    )
-    if done.returncode:
-        raise SystemExit(f"{script.name} {given} failed: {done.stderr.strip()[-3000:]}")
-    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return measured
 
 
 class Shop:
@@ -133,11 +100,11 @@ def _memory(server: Server) -> Iterator[list[float]]:
     """MB that the server holds, before and during; without the part of the database that SQLite
     maps, which is nobody's in particular."""
     pid, done = server._process.pid, threading.Event()
-    held = [_own_memory_mb(pid)]
+    held = [own_memory_mb(pid)]
 
     def watch() -> None:
         while not done.wait(0.005):
-            held.append(_own_memory_mb(pid))
+            held.append(own_memory_mb(pid))
 
     thread = threading.Thread(target=watch)
     thread.start()

@@ -1,9 +1,9 @@
 """What a client without an engine around it reaches: the limit that debates are measured against.
 
-    python tests/bench/bare_client.py KIND BASE_URL CALLS IN_FLIGHT
+    python tests/bench/bare_client.py BASE_URL CALLS IN_FLIGHT
 
-KIND is ``aiohttp`` (nothing but HTTP) or ``openai`` (the client library over aiohttp, with typed
-requests). Sends the prompts of an ECJ debate; prints one JSON object.
+Sends the prompts of an ECJ debate by the client library over aiohttp, with typed requests; prints
+one JSON object.
 """
 
 import asyncio
@@ -11,9 +11,10 @@ import json
 import random
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
+
+import openai
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
@@ -23,7 +24,6 @@ from labelhub.core.llm.types import Reply
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import schema_from_names
 
-Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[bytes]]
 LABELS = ("Food", "Service", "Price", "Rooms", "Place")
 SEED = 7
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -31,12 +31,12 @@ ROLES = ("extractor", "critic", "judge")
 SAID = 'The words that count are those about Food.\n- Food: "words"\nFinal Decision: Food'
 
 
-def texts_of_words(count: int, words: int = 30) -> list[str]:
-    """``count`` different texts of so many words; the same every time."""
+def texts_of_words(count: int) -> list[str]:
+    """``count`` different texts of 30 words; the same every time."""
     rng = random.Random(SEED)  # noqa: S311 - data, not secrets
     letters = "abcdefghijklmnopqrstuvwxyz"
     known = ["".join(rng.choices(letters, k=rng.randint(2, 9))) for _ in range(2000)]
-    return [" ".join(rng.choices(known, k=words)).capitalize() + "." for _ in range(count)]
+    return [" ".join(rng.choices(known, k=30)).capitalize() + "." for _ in range(count)]
 
 
 def requests(count: int) -> list[dict[str, Any]]:
@@ -56,23 +56,9 @@ def requests(count: int) -> list[dict[str, Any]]:
     return found[:count]
 
 
-async def through_aiohttp(base_url: str, bodies: list[dict[str, Any]], width: int) -> float:
-    """Seconds that the bodies take over plain aiohttp."""
-    import aiohttp  # noqa: PLC0415 - the other client's run is not to hold it
-
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=width)) as session:
-
-        async def send(body: dict[str, Any]) -> bytes:
-            async with session.post(f"{base_url}/chat/completions", json=body) as response:
-                return await response.read()
-
-        return await _timed(send, bodies, width)
-
-
-async def through_openai(base_url: str, bodies: list[dict[str, Any]], width: int) -> float:
-    """Seconds that the bodies take over the client library."""
-    import openai  # noqa: PLC0415 - the same
-
+async def measure(base_url: str, bodies: list[dict[str, Any]], width: int) -> float:
+    """Seconds that the bodies take."""
+    queue = iter(bodies)
     async with openai.AsyncOpenAI(
         api_key="none",
         base_url=base_url,
@@ -80,39 +66,25 @@ async def through_openai(base_url: str, bodies: list[dict[str, Any]], width: int
         http_client=openai.DefaultAioHttpClient(),
     ) as client:
 
-        async def send(body: dict[str, Any]) -> bytes:
-            answer = await client.chat.completions.with_raw_response.create(**body)
-            content: bytes = answer.content
-            return content
+        async def work() -> None:
+            for body in queue:
+                answer = await client.chat.completions.with_raw_response.create(**body)
+                json.loads(answer.content)["choices"][0]["message"]["content"]
 
-        return await _timed(send, bodies, width)
-
-
-async def _timed(send: Send, bodies: list[dict[str, Any]], width: int) -> float:
-    queue: Iterator[dict[str, Any]] = iter(bodies)
-
-    async def work() -> None:
-        for body in queue:
-            json.loads(await send(body))["choices"][0]["message"]["content"]
-
-    began = time.perf_counter()
-    await asyncio.gather(*(work() for _ in range(width)))
-    return time.perf_counter() - began
+        began = time.perf_counter()
+        await asyncio.gather(*(work() for _ in range(width)))
+        return time.perf_counter() - began
 
 
-CLIENTS = {"aiohttp": through_aiohttp, "openai": through_openai}
-
-
-def main(kind: str, base_url: str, calls: int, width: int) -> None:
+def main(base_url: str, calls: int, width: int) -> None:
     """Warm up, so that imports and connections do not count, then measure."""
     bodies = requests(calls)
-    client = CLIENTS[kind]
-    asyncio.run(client(base_url, bodies[:width], width))
+    asyncio.run(measure(base_url, bodies[:width], width))
     cpu = time.process_time()
-    seconds = asyncio.run(client(base_url, bodies, width))
+    seconds = asyncio.run(measure(base_url, bodies, width))
     cpu = time.process_time() - cpu
     print(json.dumps({"calls_per_s": calls / seconds, "cpu_ms": 1000 * cpu / calls}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -12,6 +12,36 @@ from pathlib import Path
 from typing import Any
 
 TICK = 0.1
+LONGEST = 900
+#: For whatever of these does the linear algebra.
+ONE_THREAD = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+def told_by(
+    script: Path,
+    *given: object,
+    python: Path | str = sys.executable,
+    env: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The JSON that a script says on its last line; by default its linear algebra has one thread.
+
+    Raises:
+        SystemExit: it failed; says what it wrote.
+    """
+    done = subprocess.run(
+        [str(python), "-W", "ignore", str(script), *map(str, given)],
+        env=dict(env) if env is not None else os.environ | ONE_THREAD,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST,
+    )
+    if done.returncode:
+        raise SystemExit(f"{script.name} {given} failed: {done.stderr.strip()[-3000:]}")
+    reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return reported
 
 
 @dataclass(slots=True)
@@ -46,7 +76,7 @@ def run_child(arguments: list[str], env: Mapping[str, str], timeout: float) -> E
         kept_waiting = 0.0
         while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
             seconds = time.perf_counter() - began
-            memory.append((seconds, _own_memory_mb(process.pid)))
+            memory.append((seconds, own_memory_mb(process.pid)))
             kept_waiting = max(kept_waiting, _kept_waiting(process.pid))
             if seconds > timeout:
                 process.kill()
@@ -63,6 +93,17 @@ def run_child(arguments: list[str], env: Mapping[str, str], timeout: float) -> E
     return Ended(result, cpu, time.perf_counter() - began, kept_waiting, memory)
 
 
+def own_memory_mb(pid: int) -> float:
+    """Resident memory of a process without the files it has mapped, such as a growing database; 0
+    where there is no /proc."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    found = [line.split()[1] for line in lines if line.startswith("RssAnon:")]
+    return int(found[0]) * 1024 / 1e6 if found else 0.0
+
+
 def growth_mb(memory: list[tuple[float, float]], since: float) -> float:
     """How much memory grows from the share ``since`` of the time to its end: a straight line
     through the samples, as single ones go up and down."""
@@ -75,17 +116,6 @@ def growth_mb(memory: list[tuple[float, float]], since: float) -> float:
     spread = sum((second - middle) ** 2 for second, _ in late)
     slope = sum((second - middle) * (held - mean) for second, held in late) / spread
     return slope * (late[-1][0] - late[0][0])
-
-
-def _own_memory_mb(pid: int) -> float:
-    """Resident memory of a process without the files it has mapped, such as a growing database; 0
-    where there is no /proc."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0.0
-    found = [line.split()[1] for line in lines if line.startswith("RssAnon:")]
-    return int(found[0]) * 1024 / 1e6 if found else 0.0
 
 
 def _kept_waiting(pid: int) -> float:

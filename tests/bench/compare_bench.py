@@ -18,17 +18,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
-
-import psycopg
-from psycopg import sql
+from types import MappingProxyType
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.bench.client import Client
-from tests.bench.queue_bench import PEOPLE, set_up
+from tests.bench.queue_bench import PEOPLE, import_parts, set_up
 from tests.bench.server import Server, environment
-from tests.bench.workload import Queue, User, corpus, import_rows
+from tests.bench.workload import Queue, User, corpus
+from tests.fakes.stack import own_database
 
 SECONDS = 2.5
 #: More than any server labels in a second.
@@ -97,34 +95,34 @@ def _side(settings: str, options: argparse.Namespace) -> Iterator[Side]:
     words = settings.split()
     arguments = [word for word in words if word.startswith("--")]
     variables = dict(word.split("=", 1) for word in words if word not in arguments)
-    slug = f"bench-{secrets.token_hex(3)}"
-    with (
-        tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
-        own_database(options.database) as own,
-    ):
-        folder = Path(name)
-        env: Mapping[str, str] = environment(folder, own) | variables
-        keys = set_up(env, slug)
-        with Server(env, folder, *arguments) as server:
-            users = [User(who, Client(server.port, key)) for who, key in keys.items()]
-            items = int(FASTEST * (1 + SECONDS * options.rounds))
-            import_rows(users[-1].client, slug, corpus(items))
-            yield Side(settings, server, Queue(slug, users[:-1]))
+    items = int(FASTEST * (1 + SECONDS * options.rounds))
+    with queue_of(items, options.database, *arguments, variables=variables) as (server, queue, _):
+        yield Side(settings, server, queue)
 
 
 @contextmanager
-def own_database(url: str) -> Iterator[str]:
-    """A new database on the server of ``url``, dropped at the end; "" for none (SQLite)."""
-    if not url:
-        yield ""
-        return
-    name = sql.Identifier(own := f"bench_{secrets.token_hex(4)}")
-    with psycopg.connect(url.replace("postgres://", "postgresql://"), autocommit=True) as admin:
-        admin.execute(sql.SQL("CREATE DATABASE {}").format(name))
-        try:
-            yield urlsplit(url)._replace(path=f"/{own}").geturl()
-        finally:
-            admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))
+def queue_of(
+    items: int,
+    database: str,
+    *arguments: str,
+    variables: Mapping[str, str] = MappingProxyType({}),
+    people: int = PEOPLE,
+    overlap: int = 1,
+) -> Iterator[tuple[Server, Queue, Client]]:
+    """A server of its own, its queue of so many items, and the manager's connection; with
+    ``database`` in a new database there."""
+    slug = f"bench-{secrets.token_hex(3)}"
+    with (
+        tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
+        own_database(database) as own,
+    ):
+        env = environment(Path(name), own) | dict(variables)
+        keys = set_up(env, slug, people=people, overlap=overlap)
+        with Server(env, Path(name), *arguments) as server:
+            users = [User(who, Client(server.port, key)) for who, key in keys.items()]
+            manager = users[-1].client
+            import_parts(manager, slug, corpus(items))
+            yield server, Queue(slug, users[:-1]), manager
 
 
 if __name__ == "__main__":

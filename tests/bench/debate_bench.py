@@ -11,7 +11,6 @@ processor: above a tenth, calls per second say more about the machine than about
 """
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -23,7 +22,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from tests.bench.child import Ended, growth_mb, run_child
+from tests.bench.child import Ended, growth_mb, run_child, told_by
+from tests.bench.report import Figures, option_parser, report
 from tests.bench.server import environment
 from tests.fakes.fast_endpoint import FastEndpoint
 
@@ -37,7 +37,6 @@ LONGEST = 240.0
 #: In a shorter run memory still settles.
 FEWEST_FOR_GROWTH = 5000
 
-Figures = dict[str, Any]
 #: name → (at most | at least, bound); shares, milliseconds of one processor a call, counts, MB.
 GOALS: dict[str, tuple[str, float]] = {
     "ecj_share_of_limit": (">=", 0.75),
@@ -78,18 +77,7 @@ class World:
 
     def store(self, *given: object) -> Figures:
         """What ``debate_store.py`` says to a command."""
-        reported: Figures = run_child(
-            [str(ROOT / "tests/bench/debate_store.py"), *map(str, given)], self.env, LONGEST
-        ).result
-        return reported
-
-    def bare(self, kind: str, calls: int) -> Figures:
-        """What a client without an engine reaches."""
-        self.endpoint.reset()
-        given = [kind, self.endpoint.base_url, str(calls), str(IN_FLIGHT)]
-        script = str(ROOT / "tests/bench/bare_client.py")
-        result: Figures = run_child([script, *given], self.env, LONGEST).result
-        return {f"bare_{kind}_{name}": figure for name, figure in result.items()}
+        return told_by(ROOT / "tests/bench/debate_store.py", *given, env=self.env)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +113,11 @@ class Labelled:
 
 
 def bare(world: World) -> Figures:
-    """The limit: the same calls by clients that do nothing else."""
-    calls = 3 * world.items
-    return world.bare("aiohttp", calls) | world.bare("openai", calls)
+    """The limit: the same calls by a client that does nothing else."""
+    world.endpoint.reset()
+    script, url = ROOT / "tests/bench/bare_client.py", world.endpoint.base_url
+    found = told_by(script, url, 3 * world.items, IN_FLIGHT, env=world.env)
+    return {f"bare_openai_{name}": figure for name, figure in found.items()}
 
 
 def start_up(world: World, slug: str) -> Figures:
@@ -234,33 +224,13 @@ def main() -> int:
     ):
         figures = _run(_world(Path(name), endpoint, options), options.only)
     figures["bench_s"] = time.perf_counter() - began
-    figures = {
-        key: round(figure, 3) if isinstance(figure, float) else figure
-        for key, figure in figures.items()
-    }
-    missed = [goal for goal in GOALS if goal in figures and not _met(goal, figures)]
-    print(_table(figures))
-    report = json.dumps({**figures, "missed": missed})
-    print(report)
-    if options.json:
-        Path(options.json).write_text(report + "\n")
-    return 1 if missed and options.strict else 0
+    return report(figures, GOALS, options)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Benchmark of the debates.")
-    parser.add_argument("--only", type=_sections, default=[*SECTIONS], help="ecj,rate,...")
+    parser = option_parser("Benchmark of the debates.", [*SECTIONS], besides=["bare"])
     parser.add_argument("--items", type=int, default=2000, help="of the ECJ run; others follow")
-    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
-    parser.add_argument("--strict", action="store_true", help="Fail when a goal is missed.")
     return parser.parse_args()
-
-
-def _sections(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if unknown := set(names) - {*SECTIONS, "bare"}:
-        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}")
-    return names
 
 
 def _world(folder: Path, endpoint: FastEndpoint, options: argparse.Namespace) -> World:
@@ -289,20 +259,6 @@ def _run(world: World, names: list[str]) -> Figures:
 
 def _lost(run: Labelled, items: int) -> int:
     return int(run.stored["lost"]) + abs(items - int(run.stored["debates"]))
-
-
-def _met(name: str, figures: Mapping[str, Any]) -> bool:
-    how, bound = GOALS[name]
-    return bool(figures[name] <= bound if how == "<=" else figures[name] >= bound)
-
-
-def _table(figures: Mapping[str, Any]) -> str:
-    lines = [f"{'figure':<30}{'value':>12}  goal"]
-    for name, figure in figures.items():
-        how, bound = GOALS.get(name, ("", 0))
-        goal = f"{how} {bound:g}  {'MET' if _met(name, figures) else 'MISSED'}" if how else ""
-        lines.append(f"{name:<30}{figure!s:>12}  {goal}".rstrip())
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

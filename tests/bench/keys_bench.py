@@ -1,6 +1,6 @@
 """From a key to the next item on the screen, in a real Chromium.
 
-    python tests/bench/keys_bench.py [--items N] [--pause MS] [--strict]
+    python tests/bench/keys_bench.py [--items N] [--pause MS] [--json FILE] [--strict]
 
 A reviewer answers N items by keyboard, without a pause and with one of MS milliseconds before each
 answer, against the demo's server. Prints milliseconds from Enter to the frame that shows the next
@@ -9,8 +9,6 @@ item, and how many of those a load of the whole page takes in the same run. Ends
 share the machine.
 """
 
-import argparse
-import json
 import sys
 import tempfile
 from pathlib import Path
@@ -20,11 +18,12 @@ from playwright.sync_api import Page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
+from tests.bench.report import option_parser, report
 from tests.e2e.browser import find_chromium, launched
 from tests.e2e.server import Server, served
 from tests.e2e.steps import all_saved, press_and_go_on, review, sign_in
 
-P95_MS = 100
+GOALS = {"thinking_p95_ms": ("<=", 100.0)}
 #: Milliseconds from each Enter to the frame in which the next item is painted.
 WATCH = """() => {
   window.painted = [];
@@ -44,7 +43,10 @@ LOADED = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd
 
 def main() -> int:
     """Run both; see the module's text."""
-    options = _options()
+    parser = option_parser("From a key to the next item.")
+    parser.add_argument("--items", type=int, default=100)
+    parser.add_argument("--pause", type=int, default=500, help="Milliseconds before each answer.")
+    options = parser.parse_args()
     chromium = find_chromium()
     if chromium is None:
         raise SystemExit("It needs a Chromium: apt-get install chromium, or set CHROMIUM=path.")
@@ -59,18 +61,7 @@ def main() -> int:
         for name, pause in (("at_once", 0), ("thinking", options.pause)):
             figures |= _answered(server, page, name, options.items, pause)
     figures["page_load_to_key"] = figures.pop("page_load_ms") / figures["thinking_p50_ms"]
-    print(json.dumps({key: round(figure, 2) for key, figure in figures.items()}))
-    missed = figures["thinking_p95_ms"] > P95_MS
-    print(f"p95 with a pause: {'MISSED' if missed else 'ok'}, target {P95_MS} ms")
-    return 1 if missed and options.strict else 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="From a key to the next item.")
-    parser.add_argument("--items", type=int, default=100)
-    parser.add_argument("--pause", type=int, default=500, help="Milliseconds before each answer.")
-    parser.add_argument("--strict", action="store_true", help="Fail when the target is missed.")
-    return parser.parse_args()
+    return report(figures, GOALS, options)
 
 
 def _answered(server: Server, page: Page, name: str, items: int, pause: int) -> dict[str, float]:

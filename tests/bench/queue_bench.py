@@ -10,9 +10,7 @@ share the machine.
 """
 
 import argparse
-import json
 import secrets
-import statistics
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -24,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.bench.child import run_child
 from tests.bench.client import Client
+from tests.bench.report import Figures, option_parser, report, spread
 from tests.bench.server import Server, environment, manage
 from tests.bench.workload import (
     LABELS,
@@ -68,35 +67,23 @@ def main() -> int:
             manager = Client(server.port, list(keys.values())[-1])
             done = label_two_thirds(env, manager, slug, rows[options.items :])
             users = [User(name, Client(server.port, key)) for name, key in keys.items()]
-            figures: dict[str, Any] = {"labels_before": done}
+            figures: Figures = {"database": _vendor(options.database), "labels_before": done}
             figures |= _run(slug, users, options, server, rows[: options.items])
             figures["start_s"] = server.start_seconds
             figures["rss_idle_mb"], figures["rss_max_mb"] = server.rss_idle_mb, server.rss_max_mb
             figures["server_log_errors"] = server.troubles()
-    figures = {
-        key: round(figure, 3) if isinstance(figure, float) else figure
-        for key, figure in figures.items()
-    }
-    missed = [name for name in TARGETS if not _met(name, figures)]
-    print(_table(figures, options.database or "SQLite"))
-    report = json.dumps({"database": _vendor(options.database), **figures, "missed": missed})
-    print(report)
-    if options.json:
-        Path(options.json).write_text(report + "\n")
-    return 1 if missed and options.strict else 0
+    return report(figures, TARGETS, options)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Benchmark of the review queue.")
+    parser = option_parser("Benchmark of the review queue.")
     parser.add_argument(
         "--database", default="", help="Database URL; by default a new SQLite file."
     )
-    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--seconds", type=float, default=20, help="Length of each closed loop.")
     parser.add_argument("--overlap", type=int, default=1, help="Annotators per item.")
     parser.add_argument("--people", type=int, default=PEOPLE, help="The most clients at once.")
-    parser.add_argument("--strict", action="store_true", help="Fail when a target is missed.")
     return parser.parse_args()
 
 
@@ -155,10 +142,10 @@ def _run(
         figures[f"loop_{clients}_cpu_ms_per_label"] = used / max(1, len(loops[clients].accepted))
     race = queue.race(options.people, 20)
     for clients, record in taking.items():
-        figures |= _latencies(f"next_{clients}", record.next_seconds)
+        figures |= spread(f"next_{clients}", record.next_seconds)
     for clients, record in loops.items():
-        figures |= _latencies(f"loop_{clients}_next", record.next_seconds)
-        figures |= _latencies(f"loop_{clients}_submit", record.submit_seconds)
+        figures |= spread(f"loop_{clients}_next", record.next_seconds)
+        figures |= spread(f"loop_{clients}_submit", record.submit_seconds)
         figures[f"loop_{clients}_labels_per_s"] = len(record.accepted) / record.wall
     figures |= _faults([*loops.values(), race], list(taking.values()), options.overlap)
     accepted = [acceptance for record in [*loops.values(), race] for acceptance in record.accepted]
@@ -183,12 +170,6 @@ def _in_and_out(manager: Client, slug: str, rows: list[dict[str, Any]]) -> dict[
     }
 
 
-def _latencies(name: str, seconds: Sequence[float]) -> dict[str, float]:
-    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
-    found = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(seconds)}
-    return {f"{name}_{which}_ms": took * 1000 for which, took in found.items()}
-
-
 def _faults(labelling: Sequence[Record], taking: Sequence[Record], overlap: int) -> dict[str, Any]:
     errors = sum(
         (record.errors for record in [*labelling, *taking]), start=type(taking[0].errors)()
@@ -202,22 +183,8 @@ def _faults(labelling: Sequence[Record], taking: Sequence[Record], overlap: int)
     }
 
 
-def _met(name: str, figures: Mapping[str, Any]) -> bool:
-    how, bound = TARGETS[name]
-    return bool(figures[name] <= bound if how == "<=" else figures[name] >= bound)
-
-
 def _vendor(database: str) -> str:
     return "postgresql" if database.startswith("postgres") else "sqlite"
-
-
-def _table(figures: Mapping[str, Any], database: str) -> str:
-    lines = [f"{'figure':<28}{'value':>12}  target", f"({database})"]
-    for name, figure in figures.items():
-        how, bound = TARGETS.get(name, ("", 0))
-        target = f"{how} {bound:g}  {'ok' if _met(name, figures) else 'MISSED'}" if how else ""
-        lines.append(f"{name:<28}{figure!s:>12}  {target}".rstrip())
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

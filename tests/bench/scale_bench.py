@@ -10,13 +10,10 @@ out too often, refused or lost. Ends with 1 when a target is missed and ``--stri
 """
 
 import argparse
-import json
-import secrets
 import statistics
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,10 +21,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
 from tests.bench.client import Client
-from tests.bench.compare_bench import own_database
-from tests.bench.queue_bench import import_parts, set_up
-from tests.bench.server import Server, environment
-from tests.bench.workload import Queue, Record, User, corpus, export_file, lost_labels
+from tests.bench.compare_bench import queue_of
+from tests.bench.report import option_parser, print_json
+from tests.bench.workload import Queue, Record, export_file, lost_labels
 
 SECONDS = 2.5
 RATIO = 1.5
@@ -38,7 +34,6 @@ class Side:
     """One of the two projects; ``records`` by the number of clients."""
 
     items: int
-    slug: str
     overlap: int
     queue: Queue
     manager: Client
@@ -68,7 +63,7 @@ class Side:
         """What was handed out or labelled too often, refused, or accepted and not kept."""
         records = [record for loops in self.records.values() for record in loops]
         accepted = [acceptance for record in records for acceptance in record.accepted]
-        kept = export_file(self.manager, self.slug, "jsonl")
+        kept = export_file(self.manager, self.queue.slug, "jsonl")
         beyond = (
             record.handed_beyond(self.overlap) + record.labelled_beyond(self.overlap)
             for record in records
@@ -87,7 +82,13 @@ def main() -> int:
     clients = [int(number) for number in options.clients.split(",")]
     with ExitStack() as stack:
         small, large = (
-            stack.enter_context(_side(items, max(clients), options))
+            Side(
+                items,
+                options.overlap,
+                *stack.enter_context(
+                    queue_of(items, options.database, people=max(clients), overlap=options.overlap)
+                )[1:],
+            )
             for items in (options.beside, options.items)
         )
         for side in (small, large):
@@ -98,41 +99,21 @@ def main() -> int:
                     side.measure(number)
         figures = _compared(small, large, clients)
         figures["faults"] = [side.faults() for side in (small, large)]
-    print(json.dumps(figures))
-    if options.json:
-        Path(options.json).write_text(json.dumps(figures) + "\n")
+    print_json(figures, options)
     missed = _missed(figures)
     print("missed:", ", ".join(missed) or "nothing")
     return 1 if missed and options.strict else 0
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="A large project's queue beside a small one's.")
+    parser = option_parser("A large project's queue beside a small one's.")
     parser.add_argument("--items", type=int, default=1_000_000)
     parser.add_argument("--beside", type=int, default=10_000)
     parser.add_argument("--overlap", type=int, default=1, help="Annotators per item.")
     parser.add_argument("--clients", default="1,8,32", help="Numbers of clients, by commas.")
     parser.add_argument("--database", default="", help="Database URL; SQLite by default.")
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
-    parser.add_argument("--strict", action="store_true", help="Fail when a target is missed.")
     return parser.parse_args()
-
-
-@contextmanager
-def _side(items: int, people: int, options: argparse.Namespace) -> Iterator[Side]:
-    slug = f"bench-{secrets.token_hex(3)}"
-    with (
-        tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name,
-        own_database(options.database) as own,
-    ):
-        env = environment(Path(name), own)
-        keys = set_up(env, slug, people=people, overlap=options.overlap)
-        with Server(env, Path(name)) as server:
-            users = [User(who, Client(server.port, key)) for who, key in keys.items()]
-            manager = users[-1].client
-            import_parts(manager, slug, corpus(items))
-            yield Side(items, slug, options.overlap, Queue(slug, users[:-1]), manager)
 
 
 def _compared(small: Side, large: Side, clients: Sequence[int]) -> dict[str, Any]:

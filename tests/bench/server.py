@@ -1,9 +1,7 @@
 """A real server in a process of its own, with a data folder of its own."""
 
-import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import threading
@@ -11,11 +9,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from tests.bench.child import told_by
 from tests.bench.client import Client
+from tests.fakes.stack import ROOT, free_port
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -32,19 +31,9 @@ def environment(folder: Path, database: str) -> dict[str, str]:
     return env | ({"DATABASE_URL": database} if database else {})
 
 
-def manage(env: Mapping[str, str], *arguments: str) -> dict[str, str]:
+def manage(env: Mapping[str, str], *arguments: str) -> dict[str, Any]:
     """Run one of the product's own commands; what it says with ``--json``."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "manage.py"), *arguments, "--json"],
-        env=dict(env),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise SystemExit(f"manage.py {arguments[0]} failed: {done.stderr.strip()}")
-    reported: dict[str, str] = json.loads(done.stdout)
-    return reported
+    return told_by(ROOT / "manage.py", *arguments, "--json", env=env)
 
 
 class Server:
@@ -53,7 +42,7 @@ class Server:
     def __init__(self, env: Mapping[str, str], folder: Path, *arguments: str) -> None:
         self.env = dict(env)
         self._arguments = arguments
-        self.port = _free_port()
+        self.port = free_port()
         self.start_seconds = 0.0
         self.rss_idle_mb = self.rss_max_mb = 0.0
         self.log = folder / "server.log"
@@ -114,13 +103,6 @@ class Server:
     def _watch(self) -> None:
         while not self._done.wait(0.5):
             self.rss_max_mb = max(self.rss_max_mb, _tree_rss_mb(self._process.pid))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _tree_rss_mb(root: int) -> float:

@@ -18,25 +18,24 @@ import argparse
 import asyncio
 import gzip
 import http.client
-import json
 import os
 import posixpath
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
+from tests.bench.report import Figures, option_parser, report
 from tests.bench.server import environment
 from tests.bench.widget_kill import Served, store, survive
 from tests.bench.widget_trials import (
     WITHIN_MS,
-    Figures,
     many_sockets,
     much_talk,
     restart,
@@ -83,7 +82,7 @@ class World:
         """A server with an empty database, and the site that ``widget_store.py`` made there."""
         folder = self.folder / name
         folder.mkdir()
-        with own_database(self.database) if self.database else nullcontext("") as url:
+        with own_database(self.database) as url:
             env = environment(folder, url) | {"LABELHUB_ONE_PROCESSOR": "true"}
             with Stack(folder, **env) as stack:
                 served = Served(stack)
@@ -139,7 +138,7 @@ def kill(world: World) -> Figures:
     """Answers through three kills; see tests/authors/test_kill.py."""
     folder = world.folder / "kill"
     folder.mkdir()
-    with own_database(world.database) if world.database else nullcontext("") as url:
+    with own_database(world.database) as url:
         env = {"DATABASE_URL": url} if url else {}
         with Stack(folder, **env) as stack:
             served = Served(stack)
@@ -168,29 +167,20 @@ SECTIONS: dict[str, Callable[[World], Figures]] = {
 def main() -> int:
     """Run the chosen sections; see the module's text."""
     options = _options()
-    figures: Figures = {"load_before": os.getloadavg()[0]}
+    figures: Figures = {
+        "database": "postgresql" if options.database else "sqlite",
+        "load_before": os.getloadavg()[0],
+    }
     with tempfile.TemporaryDirectory(prefix="labelhub-bench-") as name:
         world = World(Path(name), options.database, options)
         for chosen in options.only:
             print(f"{chosen} ...", file=sys.stderr, flush=True)
             figures |= SECTIONS[chosen](world) | {f"load_after_{chosen}": os.getloadavg()[0]}
-    figures = {
-        key: round(figure, 3) if isinstance(figure, float) else figure
-        for key, figure in figures.items()
-    }
-    missed = [goal for goal in GOALS if goal in figures and not _met(goal, figures)]
-    print(_table(figures))
-    vendor = "postgresql" if options.database else "sqlite"
-    report = json.dumps({"database": vendor, **figures, "missed": missed})
-    print(report)
-    if options.json:
-        Path(options.json).write_text(report + "\n")
-    return 1 if missed and options.strict else 0
+    return report(figures, GOALS, options)
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Benchmark of the widget's server side.")
-    parser.add_argument("--only", type=_sections, default=[*SECTIONS], help="sizes,sockets,...")
+    parser = option_parser("Benchmark of the widget's server side.", [*SECTIONS])
     parser.add_argument("--database", default="", help="PostgreSQL URL; by default SQLite.")
     parser.add_argument("--sockets", type=int, default=5000)
     parser.add_argument("--people", type=int, default=1000, help="Who write, and who come back.")
@@ -199,16 +189,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=100, help="Messages a second.")
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--answers", type=int, default=10_000, help="Through the kills.")
-    parser.add_argument("--json", default="", help="Also write the JSON to this file.")
-    parser.add_argument("--strict", action="store_true", help="Fail when a goal is missed.")
     return parser.parse_args()
-
-
-def _sections(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if unknown := set(names) - {*SECTIONS}:
-        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}")
-    return names
 
 
 def _loaded(port: int, entries: tuple[str, ...]) -> dict[str, int]:
@@ -240,20 +221,6 @@ def _sent(port: int, name: str) -> bytes:
     if response.status != 200:
         raise SystemExit(f"/widget/{name}: {response.status}")
     return body
-
-
-def _met(name: str, figures: Mapping[str, Any]) -> bool:
-    how, bound = GOALS[name]
-    return bool(figures[name] <= bound if how == "<=" else figures[name] >= bound)
-
-
-def _table(figures: Mapping[str, Any]) -> str:
-    lines = [f"{'figure':<30}{'value':>12}  goal"]
-    for name, figure in figures.items():
-        how, bound = GOALS.get(name, ("", 0))
-        goal = f"{how} {bound:g}  {'MET' if _met(name, figures) else 'MISSED'}" if how else ""
-        lines.append(f"{name:<30}{figure!s:>12}  {goal}".rstrip())
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,15 @@
 """Answers from many widgets while what they are sent to is killed, and what is there afterwards."""
 
 import asyncio
-import json
 import random
-import socket
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.fakes.stack import ROOT, Program, Stack
+from tests.bench.child import told_by
+from tests.fakes.stack import ROOT, Program, Stack, free_port
 from tests.fakes.widget_client import Embedding, Frame, WidgetClient
 
 #: So many answers of one person wait for their ack, and no more are given meanwhile.
@@ -24,25 +21,7 @@ PACE, FLAPS = 0.2, 0.1
 
 def store(stack: Stack, *given: object) -> dict[str, Any]:
     """What ``widget_store.py`` says to a command about the database of ``stack``."""
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "tests/bench/widget_store.py"), *map(str, given)],
-        cwd=ROOT,
-        env=stack.env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise AssertionError(f"widget_store {given[0]} failed: {done.stderr[-3000:]}")
-    reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return reported
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return told_by(ROOT / "tests/bench/widget_store.py", *given, env=stack.env)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import statistics
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -189,12 +188,3 @@ async def _beats(rate: float, seconds: float, chance: random.Random) -> AsyncIte
     while (planned := planned + chance.expovariate(rate)) < began + seconds:
         await asyncio.sleep(max(0.0, planned - time.perf_counter()))
         yield time.perf_counter() - planned
-
-
-def spread(name: str, seconds: Sequence[float]) -> dict[str, float]:
-    """Quantiles in milliseconds under ``name``."""
-    if len(seconds) < 2:
-        return {}
-    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
-    found = {"p50": cuts[49], "p95": cuts[94], "p99": cuts[98], "max": max(seconds)}
-    return {f"{name}_{which}_ms": took * 1000 for which, took in found.items()}

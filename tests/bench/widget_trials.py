@@ -13,11 +13,10 @@ from typing import Any
 
 import psycopg
 
+from tests.bench.report import Figures, spread
 from tests.bench.widget_kill import Served
-from tests.bench.widget_load import Speaker, connected, pings, spread, talk_at, texts
+from tests.bench.widget_load import Speaker, connected, pings, talk_at, texts
 from tests.fakes.widget_client import WidgetClient
-
-Figures = dict[str, Any]
 
 #: Messages a second that are tried one after the other, until one is too much.
 LADDER = (10, 25, 50, 75, 100, 125, 150, 200, 250, 300, 400, 500)

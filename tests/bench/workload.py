@@ -66,6 +66,7 @@ class Queue:
     """One project's queue, as its reviewers use it."""
 
     def __init__(self, slug: str, users: Sequence[User]) -> None:
+        self.slug = slug
         self.base = f"/api/v1/projects/{slug}"
         self.users = users
 

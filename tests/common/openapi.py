@@ -1,12 +1,19 @@
 """Does what the server answers match what its OpenAPI document promises?"""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from django.http import HttpResponseBase
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from apps.common.api.docs import openapi_document
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Method, path and what the document says of each operation."""
+    for path, methods in openapi_document()["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path, operation
 
 
 def assert_matches_schema(response: Any, method: str, path: str) -> None:
@@ -20,26 +27,23 @@ def assert_matches_schema(response: Any, method: str, path: str) -> None:
     Raises:
         AssertionError: the operation, status, media type or a field is not as documented.
     """
-    operation = _operation(method.lower(), path)
-    documented = operation["responses"]
+    paths = openapi_document()["paths"]
+    template = path if path in paths else _matching(path, paths)
+    assert method.lower() in paths[template], f"{method} of {template} is not documented"
+    documented = paths[template][method.lower()]["responses"]
     status = str(response.status_code)
     assert status in documented, f"{method} {path} answered {status}; documented: {[*documented]}"
     content = documented[status].get("content")
     if not content:
-        assert not _body(response), f"{status} is documented to have no body"
+        assert not getattr(response, "content", b""), f"{status} is documented to have no body"
         return
     media = response.headers["Content-Type"].partition(";")[0]
     assert media in content, f"answered {media}; documented: {[*content]}"
     if media.endswith("json"):
-        _validate(response.json(), content[media].get("schema", {}))
-
-
-def _operation(method: str, path: str) -> dict[str, Any]:
-    paths = openapi_document()["paths"]
-    template = path if path in paths else _matching(path, paths)
-    assert method in paths[template], f"{method} of {template} is not documented"
-    operation: dict[str, Any] = paths[template][method]
-    return operation
+        schema = content[media].get("schema", {})
+        root = {**_plain(schema), "components": _plain(openapi_document()["components"])}
+        faults = list(Draft202012Validator(root).iter_errors(response.json()))
+        assert not faults, "\n".join(f"{fault.json_path}: {fault.message}" for fault in faults[:5])
 
 
 def _matching(path: str, paths: dict[str, Any]) -> str:
@@ -52,12 +56,6 @@ def _matching(path: str, paths: dict[str, Any]) -> str:
     return min(fitting, key=lambda template: template.count("{"))
 
 
-def _validate(body: Any, schema: dict[str, Any]) -> None:
-    root = {**_plain(schema), "components": _plain(openapi_document()["components"])}
-    faults = list(Draft202012Validator(root).iter_errors(body))
-    assert not faults, "\n".join(f"{fault.json_path}: {fault.message}" for fault in faults[:5])
-
-
 def _plain(node: Any) -> Any:
     """OpenAPI 3.0's ``nullable`` as JSON Schema says it."""
     if isinstance(node, list):
@@ -66,7 +64,3 @@ def _plain(node: Any) -> Any:
         return node
     kept = {key: _plain(inner) for key, inner in node.items() if key != "nullable"}
     return {"anyOf": [kept, {"type": "null"}]} if node.get("nullable") is True else kept
-
-
-def _body(response: HttpResponseBase) -> bytes:
-    return bytes(getattr(response, "content", b""))

@@ -10,8 +10,8 @@ from django.test import Client
 from pytest_django import DjangoDbBlocker
 
 from apps.accounts.services import create_api_key
-from apps.common.api.docs import openapi_document
-from tests.architecture.access_world import World, build_world
+from tests.architecture.access_world import World, shared_world
+from tests.common.openapi import operations
 
 pytestmark = pytest.mark.django_db
 JSON: dict[str, Any] = {"json": {}}
@@ -20,12 +20,8 @@ WITH_BODY = {"POST", "PUT", "PATCH"}
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """One of everything, in a transaction that is rolled back."""
-    around: Any = transaction.atomic()
-    around._from_testcase = True
-    with django_db_blocker.unblock(), around:
-        yield build_world()
-        transaction.set_rollback(True)
+    with shared_world(django_db_blocker) as shared:
+        yield shared
 
 
 @pytest.fixture
@@ -54,14 +50,12 @@ def rest(world: World) -> httpx.Client:
     )
 
 
-def operations(world: World) -> Iterator[tuple[str, str, dict[str, str]]]:
+def requests(world: World) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Method, address and headers of every operation; a site's servers have a key of their own."""
-    places = {**world.ids, "id": world.ids["pk"]}
-    for path, methods in openapi_document()["paths"].items():
-        for method, operation in methods.items():
-            from_server = "siteKey" in str(operation["security"])
-            key = {"Authorization": f"Bearer {world.server_key}"} if from_server else {}
-            yield method.upper(), path.format(**places), key
+    for method, path, operation in operations():
+        from_server = "siteKey" in str(operation["security"])
+        key = {"Authorization": f"Bearer {world.server_key}"} if from_server else {}
+        yield method, path.format(**world.ids, id=world.ids["pk"]), key
 
 
 def asked(rest: httpx.Client, method: str, url: str, **more: Any) -> httpx.Response:
@@ -76,7 +70,7 @@ def test_every_operation_answers_the_same_without_its_final_slash(
     world: World, rest: httpx.Client
 ) -> None:
     faults = []
-    for method, url, headers in operations(world):
+    for method, url, headers in requests(world):
         more = {"headers": headers} | (JSON if method in WITH_BODY else {})
         with_slash, without = (
             asked(rest, method, address, **more) for address in (url, url.rstrip("/"))
@@ -103,7 +97,7 @@ def test_the_next_page_of_a_list_is_reached_from_either_form(
 def test_options_never_fail(world: World, rest: httpx.Client) -> None:
     answers = {
         url: asked(rest, "OPTIONS", url, headers=headers).status_code
-        for _, url, headers in operations(world)
+        for _, url, headers in requests(world)
     }
     # A server key that opens POST alone is no key to OPTIONS.
     assert {url: status for url, status in answers.items() if status not in {200, 401}} == {}
@@ -114,7 +108,7 @@ def test_no_operation_ignores_a_parameter_that_it_does_not_know(
     world: World, rest: httpx.Client
 ) -> None:
     faults = []
-    for method, url, headers in operations(world):
+    for method, url, headers in requests(world):
         answer = asked(rest, method, url, params={"sinc": "2099"}, headers=headers)
         problem = answer.json() if "problem" in answer.headers.get("Content-Type", "") else {}
         if (answer.status_code, problem.get("code")) != (400, "unknown_parameter"):
@@ -135,13 +129,12 @@ def test_what_is_known_is_named(world: World, rest: httpx.Client) -> None:
 def test_every_documented_parameter_is_known(world: World, rest: httpx.Client) -> None:
     """The document and the refusal are of one source; this would find a second."""
     faults = []
-    for path, methods in openapi_document()["paths"].items():
+    for method, path, operation in operations():
         url = path.format(**world.ids, id=world.ids["pk"])
-        for method, operation in methods.items():
-            known = [row["name"] for row in operation.get("parameters", []) if row["in"] == "query"]
-            answer = asked(rest, method, url, params=dict.fromkeys(known, "1"))
-            if "unknown_parameter" in answer.text:
-                faults.append(f"{method} {url}: {answer.text}")
+        known = [row["name"] for row in operation.get("parameters", []) if row["in"] == "query"]
+        answer = asked(rest, method, url, params=dict.fromkeys(known, "1"))
+        if "unknown_parameter" in answer.text:
+            faults.append(f"{method} {url}: {answer.text}")
     assert faults == []
 
 
@@ -165,7 +158,7 @@ def test_a_query_that_no_database_takes_is_refused(
 def test_only_json_is_taken(
     world: World, rest: httpx.Client, body: str, content_type: str, status: int
 ) -> None:
-    for method, url, headers in operations(world):
+    for method, url, headers in requests(world):
         if method in WITH_BODY and "/import/" not in url and "/catalogue/" not in url:
             sent = {**headers, "Content-Type": content_type}
             answer = asked(rest, method, url, content=body, headers=sent)

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from apps.common.api.docs import openapi_document
+from tests.common.openapi import operations
 
 JSON = "application/json"
 #: Operations that really take a file in several forms.
 FILES = {"project_import", "site_echo_catalogue_import"}
 
 
-def operations() -> Iterator[tuple[str, dict[str, Any]]]:
+def named_operations() -> Iterator[tuple[str, dict[str, Any]]]:
     """Method and path, and what the document says of the operation."""
-    for path, methods in openapi_document()["paths"].items():
-        for method, operation in methods.items():
-            yield f"{method.upper()} {path}", operation
+    for method, path, operation in operations():
+        yield f"{method} {path}", operation
 
 
 def successes(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -36,28 +36,28 @@ def components() -> dict[str, dict[str, Any]]:
 
 
 def test_every_operation_has_a_summary_of_one_short_line() -> None:
-    summaries = {name: operation.get("summary", "") for name, operation in operations()}
+    summaries = {name: operation.get("summary", "") for name, operation in named_operations()}
     assert [name for name, words in summaries.items() if not 0 < len(words) <= 60] == []
 
 
 def test_every_operation_documents_how_it_refuses() -> None:
-    for name, operation in operations():
+    for name, operation in named_operations():
         assert "401" in operation["responses"], name
         assert "{slug}" not in name or "404" in operation["responses"], name
 
 
 def test_operation_ids_are_unique() -> None:
-    counted = Counter(operation["operationId"] for _, operation in operations())
+    counted = Counter(operation["operationId"] for _, operation in named_operations())
     assert [name for name, count in counted.items() if count > 1] == []
 
 
 def test_every_body_is_required_json_unless_it_is_a_file() -> None:
     bodies = {
         name: operation["requestBody"]
-        for name, operation in operations()
+        for name, operation in named_operations()
         if "requestBody" in operation
     }
-    named = {name: operation["operationId"] for name, operation in operations()}
+    named = {name: operation["operationId"] for name, operation in named_operations()}
     assert len(bodies) > 40
     assert [name for name, body in bodies.items() if not body.get("required")] == []
     other = {named[name] for name, body in bodies.items() if [*body["content"]] != [JSON]}
@@ -68,7 +68,7 @@ def test_a_body_in_one_of_several_forms_is_a_form_or_a_file() -> None:
     """Generated clients tell the forms apart by the class of what they are given."""
     bodies = [
         operation["requestBody"]["content"]
-        for _, operation in operations()
+        for _, operation in named_operations()
         if "requestBody" in operation
     ]
     others = [
@@ -85,7 +85,7 @@ def test_a_body_in_one_of_several_forms_is_a_form_or_a_file() -> None:
 def test_every_success_says_what_it_answers() -> None:
     silent = [
         f"{name} {code}"
-        for name, operation in operations()
+        for name, operation in named_operations()
         for code, answer in successes(operation)
         if code != "204"
         and not all("schema" in media for media in answer.get("content", {"": {}}).values())
@@ -95,7 +95,7 @@ def test_every_success_says_what_it_answers() -> None:
 
 def test_what_takes_a_page_answers_a_page() -> None:
     wrong = []
-    for name, operation in operations():
+    for name, operation in named_operations():
         taken = {row["name"] for row in operation.get("parameters", []) if row["in"] == "query"}
         schema = operation["responses"].get("200", {}).get("content", {}).get(JSON, {})
         kind = schema.get("schema", {}).get("$ref", "").rpartition("/")[2]
@@ -113,7 +113,7 @@ def test_every_refusal_is_a_problem() -> None:
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
     wrong = [
         f"{name} {code}"
-        for name, operation in operations()
+        for name, operation in named_operations()
         for code, answer in operation["responses"].items()
         if code >= "400" and answer.get("content") != problem
     ]

@@ -29,8 +29,8 @@ from apps.projects.models import Membership, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkJob, Comment, SavedFilter
 from labelhub.core.echo.experiments.assignment import Arm
-from tests.architecture.access_world import World, build_world
-from tests.common.openapi import assert_matches_schema
+from tests.architecture.access_world import World, shared_world
+from tests.common.openapi import assert_matches_schema, operations
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.authors import answered_by, author_of, site_with_features
 from tests.factories.echo import search_of
@@ -51,19 +51,8 @@ FIXED = {"prompt_list", "adjudication_list"}
 
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    """One of everything, in a transaction that is rolled back."""
-    around: Any = transaction.atomic()
-    around._from_testcase = True
-    with django_db_blocker.unblock(), around:
-        yield build_world()
-        transaction.set_rollback(True)
-
-
-def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Method, path and what the document says of it."""
-    for path, methods in openapi_document()["paths"].items():
-        for method, operation in methods.items():
-            yield method.upper(), path, operation
+    with shared_world(django_db_blocker) as shared:
+        yield shared
 
 
 def places(world: World) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The colours keep their promises: readable in both modes, apart for every colour vision."""
 
+import math
 import re
 from itertools import combinations
 from pathlib import Path
@@ -60,14 +61,15 @@ VISIONS = {
 Colour = tuple[float, float, float]
 
 
-def colours() -> dict[str, dict[str, Colour]]:
-    pairs = re.findall(
+def codes(mode: str) -> dict[str, str]:
+    found = re.findall(
         r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", TOKENS.read_text()
     )
-    return {
-        mode: {name: linear((light, dark)[index]) for name, light, dark in pairs}
-        for index, mode in enumerate(MODES)
-    }
+    return {name: pair[MODES.index(mode)] for name, *pair in found}
+
+
+def colours(mode: str) -> dict[str, Colour]:
+    return {name: linear(code) for name, code in codes(mode).items()}
 
 
 def linear(code: str) -> Colour:
@@ -102,7 +104,7 @@ def lab(colour: Colour) -> Colour:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_all_text_is_readable(mode: str) -> None:
-    known = colours()[mode]
+    known = colours(mode)
     poor = {
         pair: round(contrast(known[pair[0]], known[pair[1]]), 2)
         for pair in TEXT_PAIRS
@@ -113,54 +115,38 @@ def test_all_text_is_readable(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_edges_of_controls_and_the_focus_are_visible(mode: str) -> None:
-    known = colours()[mode]
+    known = colours(mode)
     poor = {pair for pair in SHAPE_PAIRS if contrast(known[pair[0]], known[pair[1]]) < 3}
     assert poor == set()
 
 
 @pytest.mark.parametrize("vision", VISIONS)
 @pytest.mark.parametrize("mode", MODES)
-def test_the_four_kinds_stay_apart_for_every_colour_vision(mode: str, vision: str) -> None:
-    known = colours()[mode]
-    places = {kind: lab(seen(known[f"kind-{kind}"], vision)) for kind in KINDS}
+@pytest.mark.parametrize(
+    ("names", "least"),
+    [([f"kind-{kind}" for kind in KINDS], 20), (LABELS, 15)],
+    ids=["kinds", "labels"],
+)
+def test_kinds_and_labels_stay_apart_for_every_colour_vision(
+    mode: str, vision: str, names: list[str], least: float
+) -> None:
+    known = colours(mode)
+    places = {name: lab(seen(known[name], vision)) for name in names}
     near = {
-        (first, other): round(distance(places[first], places[other]), 1)
-        for first, other in combinations(KINDS, 2)
-        if distance(places[first], places[other]) < 20
-    }
-    assert near == {}
-
-
-def distance(first: Colour, other: Colour) -> float:
-    return float(sum((a - b) ** 2 for a, b in zip(first, other, strict=True)) ** 0.5)
-
-
-@pytest.mark.parametrize("vision", VISIONS)
-@pytest.mark.parametrize("mode", MODES)
-def test_labels_stay_apart_for_every_colour_vision(mode: str, vision: str) -> None:
-    known = colours()[mode]
-    places = {label: lab(seen(known[label], vision)) for label in LABELS}
-    near = {
-        (first, other): round(distance(places[first], places[other]), 1)
-        for first, other in combinations(LABELS, 2)
-        if distance(places[first], places[other]) < 15
+        (first, other): round(math.dist(places[first], places[other]), 1)
+        for first, other in combinations(names, 2)
+        if math.dist(places[first], places[other]) < least
     }
     assert near == {}
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_quoted_words_are_readable_on_the_colour_of_their_label(mode: str) -> None:
-    index = MODES.index(mode)
-    codes = {
-        name: pair[index]
-        for name, *pair in re.findall(
-            r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", TOKENS.read_text()
-        )
-    }
+    known = codes(mode)
     poor = {
-        label: round(contrast(linear(codes["ink"]), behind), 2)
+        label: round(contrast(linear(known["ink"]), behind), 2)
         for label in LABELS
-        if contrast(linear(codes["ink"]), behind := mixed(codes[label], codes["surface-raised"]))
+        if contrast(linear(known["ink"]), behind := mixed(known[label], known["surface-raised"]))
         < 4.5
     }
     assert poor == {}

@@ -1,9 +1,10 @@
 """What users of labeling platforms have complained of for years, each shown not to happen here.
 
-Each test goes through the doors that people and their programs use.
+Each test goes through the doors that people and their programs use. The fifth, that roles do not
+hold, is in ``tests/architecture/test_access.py``; the ninth, that keys do not last, in
+``tests/accounts/test_authentication.py``.
 """
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,6 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.submission import submit_label
 from apps.reviews.schema_changes.services import run_change
-from tests.factories.accounts import ApiKeyFactory
 from tests.factories.projects import member
 from tests.factories.reviews import expert, new_project, queued_items, reviewer
 from tests.services.threads import shared_database, together
@@ -125,24 +125,6 @@ def test_complaint_4_nothing_left_is_said_only_when_it_is_true() -> None:
     assert door.post("next/").json()["item"]["id"] == item.pk
 
 
-@pytest.mark.parametrize(
-    ("role", "act", "status"),
-    [
-        (Role.REVIEWER, lambda door: door.client.delete(door.project_address), 403),
-        (Role.REVIEWER, lambda door: door.post("import/", [{"text": "x"}]), 403),
-        (Role.VIEWER, lambda door: door.post("next/"), 403),
-        (Role.VIEWER, lambda door: door.get("items/"), 200),
-    ],
-)
-def test_complaint_5_roles_hold(role: Role, act: Callable[[Any], Any], status: int) -> None:
-    project = new_project()
-    door = Door(project, member(project, role))
-    door.project_address = f"/api/v1/projects/{project.slug}/"  # type: ignore[attr-defined]  # for the rows above
-
-    assert act(door).status_code == status
-    assert Project.objects.filter(pk=project.pk).exists()
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("format_", ["jsonl", "json", "csv", "labelstudio"])
 def test_complaint_6_an_export_begins_at_once_whatever_its_size(format_: str) -> None:
@@ -205,20 +187,6 @@ def test_complaint_8_labels_change_midway_and_nothing_is_lost() -> None:
     assert (before["value"], before["schema_version"], before["current"]) == ("good", 1, False)
     assert (now["value"], now["schema_version"], now["current"]) == ("splendid", 2, True)
     assert door.label_next("splendid") != done
-
-
-@pytest.mark.parametrize(
-    "header", [{"HTTP_AUTHORIZATION": "Token {}"}, {"HTTP_AUTHORIZATION": "Bearer {}"},
-               {"HTTP_X_API_KEY": "{}"}],
-)  # fmt: skip
-def test_complaint_9_one_key_that_lasts_is_enough(header: dict[str, str]) -> None:
-    project = new_project()
-    ApiKeyFactory(user=member(project, Role.VIEWER), plain="lh_" + "k" * 43)
-    headers = {name: value.format("lh_" + "k" * 43) for name, value in header.items()}
-
-    answer = Client().get(f"/api/v1/projects/{project.slug}/items/", **headers)  # type: ignore[arg-type]  # headers by name
-
-    assert answer.status_code == 200
 
 
 def test_complaint_10_a_prediction_is_shown_and_carried_into_the_answer() -> None:

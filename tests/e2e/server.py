@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.stack import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60.0
 DEMO = "hotel-reviews"
@@ -186,12 +188,6 @@ def _make_demo(server: Server) -> dict[str, Any]:
     key = server.manage("create_api_key", "manager", "--scope", "write")["key"]
     endpoint = server.seed["LABELHUB_LLM_BASE_URL"]
     return {"passwords": passwords, "key": key, "endpoint": endpoint}
-
-
-def free_port() -> int:
-    """A port nobody listens on just now."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 def start(server: Server) -> subprocess.Popen[bytes]:

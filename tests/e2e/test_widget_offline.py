@@ -18,7 +18,7 @@ from playwright.sync_api import Page, WebSocket, expect
 
 from tests.e2e.browser import Troubles
 from tests.e2e.conftest import OpenAs
-from tests.e2e.server import Server, free_port, is_ready, start, until
+from tests.e2e.server import Server, is_ready, start, until
 from tests.e2e.widget_steps import (
     AT_ONCE,
     SAVED,
@@ -36,6 +36,7 @@ from tests.e2e.widget_steps import (
     tell,
     words_of,
 )
+from tests.fakes.stack import free_port
 
 #: As many as the widget keeps, and what the server takes: at once, and each second.
 QUEUED, BURST, RATE = 60, 20, 5

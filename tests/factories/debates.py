@@ -121,7 +121,6 @@ def finished_debate(
     answers: Mapping[str, Any],
     *,
     text: str = "",
-    evidence: Mapping[str, Sequence[str]] | None = None,
 ) -> Debate:
     """The run's first debate, ended: each role said its value, the last one's is the verdict."""
     debate = run.debates.select_related("item").order_by("pk")[0]
@@ -135,7 +134,6 @@ def finished_debate(
             messages=[{"role": "user", "content": text or "?"}],
             text=text or f"Final Decision: {answers[role.role]}",
             value=answers[role.role],
-            evidence=dict(evidence or {}),
             status="ok",
         )
     label = Label.objects.create(
@@ -144,7 +142,6 @@ def finished_debate(
         schema=run.schema,
         value=list(answers.values())[-1],
         action=Label.Action.PROPOSED,
-        evidence=dict(evidence or {}),
         run_uid=run.uid,
     )
     debate.label, debate.status = label, Debate.Status.DONE

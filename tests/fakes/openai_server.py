@@ -7,23 +7,18 @@ In a test (fixture ``model_server`` of tests/fakes/fixtures.py, or by hand)::
         server.script("Final Decision: Price", {"fault": "rate_limit", "retry_after": 1})
         server.stats["outcomes"]   # {"ok": 3, "unavailable": 1}
 
-As a script: ``python -m tests.fakes.openai_server --port 9000 --faults unavailable=0.05``.
-
-Whether a request fails is a hash of (seed, body, how often this body came before): reruns and
+Whether a request fails is a hash of (body, how often this body came before): reruns and
 resumed runs see the same faults. A scripted entry goes before chance.
 """
 
-import argparse
 import asyncio
-import contextlib
 import hashlib
 import json
 import re
-import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
 from aiohttp import web
@@ -40,15 +35,15 @@ class Options:
     """How the server behaves; ``faults`` maps the names in ``FAULTS`` to shares of requests.
 
     ``thinks`` tokens come before each answer, hidden and counted; ``shows_thought`` in a field of
-    that name instead, or in ``tags``. A cap above ``longest`` is refused.
+    that name instead, or in ``tags``. A cap above ``longest`` is refused. ``one_at_a_time`` seconds
+    go to each request while the others wait in a queue, as on a small server at home; a request
+    that nobody waits for any more is worked on all the same.
     """
 
-    seed: str = "0"
     latency: float = 0.0
-    jitter: float = 0.0
     slow: float = 0.5
     retry_after: float = 1.0
-    capacity: int = 0
+    one_at_a_time: float = 0.0
     key: str = ""
     models: tuple[str, ...] = ()
     lists_models: bool = True
@@ -214,7 +209,6 @@ FAULTS: dict[str, Handler] = {
     "off_menu": _answering(text="Final Decision: Parking by the moon"),
     "refusal": _answering(text=None, message={"refusal": "I will not read this."}),
     "reasoning": _answering(message={"reasoning_content": "Let me see."}),
-    "no_usage": _answering(usage=None),
     "slow": _slow,
     "hang": _hang,
     "reset": _reset,
@@ -250,12 +244,12 @@ _WHILE: dict[str, Callable[[dict[str, Any]], bool]] = {
 class FakeServer:
     """The server on a free loopback port, in a thread of its own; a context manager."""
 
-    def __init__(self, options: Options | None = None, *, port: int = 0) -> None:
+    def __init__(self, options: Options | None = None) -> None:
         self._initial = options or Options()
         self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
         self._started = threading.Event()
         self._lock = threading.Lock()
-        self.port = port
+        self.port = 0
         self.reset()
 
     def reset(self) -> None:
@@ -308,12 +302,10 @@ class FakeServer:
     async def serve(self) -> None:
         """Serve until stopped."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        self._slot = asyncio.Lock()
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_get("/v1/models", self._models)
-        app.router.add_get("/stats", self._stats)
-        app.router.add_post("/reset", self._forget)
-        app.router.add_post("/faults", self._set_faults)
         # No wait for requests that hang on purpose: they end with the server.
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
@@ -346,7 +338,10 @@ class FakeServer:
             status, answer = self._say(body)
             return str(status), web.json_response(answer, status=status)
         chance = self._chance(raw)
-        await asyncio.sleep(self.options.latency + self.options.jitter * chance)
+        await asyncio.sleep(self.options.latency)
+        if self.options.one_at_a_time:
+            # A task of its own: it goes on when the client has hung up.
+            await asyncio.shield(asyncio.create_task(self._work()))
         with self._lock:
             entry = self._script.popleft() if self._script else None
         if isinstance(entry, str):
@@ -362,6 +357,10 @@ class FakeServer:
             return _thought(text, body, self.options)
         return fault, await FAULTS[fault](self, request, body | {"_entry": entry or {}})
 
+    async def _work(self) -> None:
+        async with self._slot:
+            await asyncio.sleep(self.options.one_at_a_time)
+
     def _refused(
         self, request: web.Request, body: dict[str, Any]
     ) -> tuple[str, web.Response] | None:
@@ -370,16 +369,13 @@ class FakeServer:
             return "wrong_key", _error(401, "Incorrect API key provided.")
         if known and body["model"] not in known:
             return "unknown_model", _error(404, "No such model.", code="model_not_found")
-        if self.options.capacity and self._open > self.options.capacity:
-            wait = {"Retry-After": str(self.options.retry_after)}
-            return "over_capacity", _error(429, "Too many at once.", headers=wait)
         return None
 
     def _chance(self, raw: bytes) -> float:
         """A number in [0, 1) that is the same for the n-th arrival of the same body."""
         digest = hashlib.sha256(raw).hexdigest()
         self._arrivals[digest] += 1
-        drawn = hashlib.sha256(f"{self.options.seed}:{digest}:{self._arrivals[digest]}".encode())
+        drawn = hashlib.sha256(f"{digest}:{self._arrivals[digest]}".encode())
         return int.from_bytes(drawn.digest()[:8]) / 2**64
 
     def _fault(self, chance: float, body: dict[str, Any]) -> str:
@@ -396,30 +392,6 @@ class FakeServer:
             return _error(404, "No such page.")
         names = self.options.models or ("fake-model",)
         return web.json_response({"object": "list", "data": [{"id": name} for name in names]})
-
-    async def _stats(self, _: web.Request) -> web.Response:
-        return web.json_response(self.stats | {"options": asdict(self.options)})
-
-    async def _forget(self, _: web.Request) -> web.Response:
-        self.reset()
-        return web.json_response({})
-
-    async def _set_faults(self, request: web.Request) -> web.Response:
-        body = await request.json()
-        unknown = set(body.get("faults", {})) - set(FAULTS)
-        if unknown:
-            return _error(400, f"Unknown faults: {', '.join(sorted(unknown))}")
-        self.options = replace(self.options, **body)
-        return web.json_response(asdict(self.options))
-
-
-def _parsed_faults(text: str) -> dict[str, float]:
-    pairs = (part.split("=") for part in text.split(",") if part)
-    faults = {name.strip(): float(share) for name, share in pairs}
-    unknown = set(faults) - set(FAULTS)
-    if unknown:
-        sys.exit(f"Unknown faults: {', '.join(unknown)}. Known: {', '.join(FAULTS)}.")
-    return faults
 
 
 async def streamed(
@@ -454,28 +426,3 @@ def _events(whole: dict[str, Any], body: dict[str, Any]) -> list[dict[str, Any]]
 def _event(whole: dict[str, Any], delta: dict[str, Any], finish: str | None) -> dict[str, Any]:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
     return {"object": "chat.completion.chunk", "model": whole["model"], "choices": [choice]}
-
-
-def main() -> None:
-    """Run as a script until interrupted."""
-    parser = argparse.ArgumentParser(description="An OpenAI-compatible endpoint for tests.")
-    parser.add_argument("--port", type=int, default=9000)
-    parser.add_argument("--faults", default="", help=f"name=share,... of: {', '.join(FAULTS)}")
-    parser.add_argument("--models", default="", help="known names, comma separated; empty = any")
-    for name in ("seed", "key"):
-        parser.add_argument(f"--{name}", default="")
-    for name, default in (("latency", 0.05), ("jitter", 0.0), ("slow", 2.0), ("retry-after", 1.0)):
-        parser.add_argument(f"--{name}", type=float, default=default)
-    parser.add_argument("--capacity", type=int, default=0, help="429 above this many at once")
-    given = vars(parser.parse_args())
-    port = given.pop("port")
-    given["faults"] = _parsed_faults(given["faults"])
-    given["models"] = tuple(name for name in given["models"].split(",") if name)
-    server = FakeServer(Options(**given), port=port)
-    print(f"Serving on {server.base_url}", flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(server.serve())
-
-
-if __name__ == "__main__":
-    main()

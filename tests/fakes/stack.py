@@ -25,6 +25,13 @@ ROOT = Path(__file__).resolve().parents[2]
 OURS = re.compile(r"LABELHUB_|DJANGO_|DATABASE_URL|REDIS_URL|PYTEST_")
 
 
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 class Program:
     """A running process; what it prints goes to ``log``."""
 
@@ -40,7 +47,7 @@ class Program:
         """Everything so far."""
         return self.log.read_text(errors="replace")
 
-    def wait_to_print(self, pattern: str, seconds: float = 40) -> re.Match[str]:
+    def wait_to_print(self, pattern: str) -> re.Match[str]:
         """The first match in what the process prints."""
 
         def look() -> re.Match[str] | None:
@@ -48,7 +55,7 @@ class Program:
             assert found or self.process.poll() is None, f"it ended: {self.printed[-3000:]}"
             return found
 
-        return wait_for(look, seconds=seconds, what=f"{pattern!r} in {self.log.name}")
+        return wait_for(look, seconds=40, what=f"{pattern!r} in {self.log.name}")
 
     def kill(self) -> None:
         """As a power cut would."""
@@ -202,9 +209,7 @@ class Redis:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         self.start()
 
@@ -225,7 +230,10 @@ class Redis:
 
 @contextmanager
 def own_database(url: str) -> Iterator[str]:
-    """A new PostgreSQL database on the server of ``url``, dropped afterwards."""
+    """A new PostgreSQL database on the server of ``url``, dropped afterwards; "" for "", SQLite."""
+    if not url:
+        yield ""
+        return
     name = f"stack_{uuid4().hex[:12]}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
@@ -251,10 +259,10 @@ def wait_until_done(client: Client, run_id: int, seconds: float = 60) -> dict[st
     return wait_for(look, seconds=seconds, what=f"the end of run {run_id}")
 
 
-def wait_until_past(client: Client, run_id: int, debates: int, seconds: float = 60) -> None:
+def wait_until_past(client: Client, run_id: int, debates: int) -> None:
     """Wait until so many debates of the run are done."""
     wait_for(
         lambda: run_of(client, run_id)["progress"]["done"] >= debates,
-        seconds=seconds,
+        seconds=60,
         what=f"{debates} debates of run {run_id}",
     )

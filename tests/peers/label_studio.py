@@ -3,7 +3,6 @@
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 import httpx
 
 from tests.exchange.studio_cases import Case, Step
+from tests.fakes.stack import free_port
 
 START_SECONDS = 600
 
@@ -111,7 +111,7 @@ def results(case: Case, step: Step, kind: str) -> dict[str, Any]:
 @contextmanager
 def running(program: Path, folder: Path) -> Iterator[LabelStudio]:
     """A Label Studio with its own SQLite file, on loopback, that tells nobody about itself."""
-    port, token = _free_port(), secrets.token_hex(20)
+    port, token = free_port(), secrets.token_hex(20)
     address = f"http://127.0.0.1:{port}"
     quiet = {
         "COLLECT_ANALYTICS": "false", "LATEST_VERSION_CHECK": "false",
@@ -134,12 +134,6 @@ def running(program: Path, folder: Path) -> Iterator[LabelStudio]:
         finally:
             os.killpg(server.pid, signal.SIGKILL)
             server.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait(server: "subprocess.Popen[bytes]", address: str, log: Path) -> None:

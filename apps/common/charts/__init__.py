@@ -232,10 +232,10 @@ class Chart:
         return count_words(value) if isinstance(value, int) else clean(value)
 
 
-def axis_floor(values: Sequence[float], step: float = 0.1) -> float:
-    """The round number below all ``values``, so that none lies on the axis."""
+def axis_floor(values: Sequence[float]) -> float:
+    """The tenth below all ``values``, so that none lies on the axis."""
     least = min(values)
-    below = round(math.floor((least - step / 20) / step) * step, 6)
+    below = round(math.floor((least - 0.005) / 0.1) * 0.1, 6)
     return max(below, 0.0) if least >= 0 else below
 
 

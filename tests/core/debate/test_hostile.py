@@ -23,7 +23,6 @@ from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
 from tests.core.debate.canned import STANCE, canned, opened, played
 from tests.core.debate.hostile_texts import HOSTILE, ORDINARY, THEFT, WITHOUT_SIGNS
-from tests.fakes.scripted import ScriptedModel
 from tests.growth import assert_linear_time
 
 MULTI = schema_from_names("multi", ["Dovish", "Hawkish"])
@@ -63,16 +62,15 @@ async def _obeyed(
     name: str, given: dict[str, Any], item: DebateItem, schema: Schema
 ) -> tuple[Outcome, list[Call]]:
     """The outcome with models that say whatever the text wants, and say the text itself again."""
-    model = ScriptedModel()
-    info = protocol(name)
-    for role in info.roles(info.read_settings(given)):
-        model.always(role, _obey)
+    info, calls = protocol(name), list[Call]()
+    roles = info.roles(info.read_settings(given))
 
     async def ask(call: Call) -> Reply:
-        return canned(call, (await model.complete(call)).text)
+        assert call.role in roles
+        calls.append(call)
+        return canned(call, _obey(call))
 
-    outcome = await run_debate(opened(name, item=item, asked=schema, given=given), ask)
-    return outcome, model.history
+    return await run_debate(opened(name, item=item, asked=schema, given=given), ask), calls
 
 
 def _obey(call: Call) -> str:

@@ -201,7 +201,6 @@ def test_a_truly_better_instruction_is_found_in_most_searches() -> None:
 
 @pytest.mark.thorough
 def test_where_none_is_better_the_present_one_stays() -> None:
-    """The level over many searches is measured in tests/bench/prompt_search_bench.py."""
     changed = 0
     for seed in range(40):
         known = labels(90, 60, seed)
