@@ -13,7 +13,7 @@ from apps.common.figures import count_words, share_words
 from apps.learning.models import Score, TrainedModel
 from apps.learning.selectors import LearningState
 from apps.projects.models import Item, Project
-from labelhub.core.learning.simulation import FIRST, LEAST
+from labelhub.core.learning.lessons import LEAST_GOLD, LEAST_SIMULATED
 
 #: The target, as a share of the way from the first to the last accuracy.
 DECISIVE = 0.9
@@ -30,12 +30,12 @@ def saving_words(curve: Mapping[str, Any]) -> str:
     """The result of the simulation in one or two sentences."""
     if curve.get("reason"):
         words = gettext("No simulation: it needs %(n)s different texts with gold.")
-        return words % {"n": LEAST}
+        return words % {"n": LEAST_SIMULATED}
     if curve.get("verdict") == "nothing":
         return gettext(
             "With all labels the accuracy is hardly better than with the first %(n)s: there is "
             "nothing for an order to save."
-        ) % {"n": FIRST}
+        ) % {"n": LEAST_GOLD}
     target = decisive_target(curve)
     if target is None:
         return gettext("No simulation yet.")

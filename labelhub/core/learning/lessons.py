@@ -68,6 +68,8 @@ def labels_until_relearning(known: int) -> int:
 #: Gold labels to begin with, and how often at least two answers must occur among them.
 LEAST_GOLD = 20
 LEAST_EACH = 5
+#: Different texts with gold, that a simulation needs.
+LEAST_SIMULATED = 100
 
 
 class TooLittleGold(InvalidInput):

@@ -25,15 +25,17 @@ from labelhub.core.learning.classifier import (
     classifier_for,
     probability_of,
 )
-from labelhub.core.learning.lessons import Shape, labels_until_relearning
+from labelhub.core.learning.lessons import (
+    LEAST_GOLD,
+    LEAST_SIMULATED,
+    Shape,
+    labels_until_relearning,
+)
 from labelhub.core.learning.quality import mean_figure
 
-#: Different texts with gold, that a division needs.
-LEAST = 100
 DIVISIONS = 10
 KEPT_BACK = 0.3
 MOST_POOL = MOST_KEPT = 500
-FIRST = 20
 #: Of the way from the accuracy at the start to that with all labels; the middle one decides.
 SHARES = (0.8, 0.9, 0.95)
 DECISIVE = 0.9
@@ -65,8 +67,8 @@ def simulate(
         progress: called with the share that is done.
         seed: the same seed gives the same figures.
     """
-    if len(marks) < LEAST:
-        reason = f"a simulation needs {LEAST} different texts with gold; there are {len(marks)}"
+    if len(marks) < LEAST_SIMULATED:
+        reason = f"a simulation needs {LEAST_SIMULATED} different texts with gold; there are {len(marks)}"
         return {"reason": reason}
     orders = _run(shape, rows, marks, progress, seed)
     return {
@@ -86,7 +88,7 @@ def _pool_sizes(n: int) -> tuple[int, int]:
 
 
 def _steps(pool: int) -> list[int]:
-    steps = [FIRST]
+    steps = [LEAST_GOLD]
     while steps[-1] < pool:
         steps.append(min(steps[-1] + labels_until_relearning(steps[-1]), pool))
     return steps
@@ -154,7 +156,7 @@ def _savings(orders: Orders) -> dict[str, Any]:
     if end - start < LEAST_GAIN:
         reason = (
             f"with all labels the accuracy is hardly better ({100 * end:.0f} %) than with the "
-            f"first {FIRST} ({100 * start:.0f} %): there is nothing for an order to save"
+            f"first {LEAST_GOLD} ({100 * start:.0f} %): there is nothing for an order to save"
         )
         return {"targets": [], "verdict": "nothing", "verdict_reason": reason}
     targets = [_target(orders, float(start + part * (end - start)), part) for part in SHARES]

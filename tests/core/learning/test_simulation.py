@@ -7,10 +7,13 @@ import pytest
 from scipy import sparse
 
 from labelhub.core.learning.classifier import Marks
-from labelhub.core.learning.lessons import Shape, labels_until_relearning
+from labelhub.core.learning.lessons import (
+    LEAST_GOLD,
+    LEAST_SIMULATED,
+    Shape,
+    labels_until_relearning,
+)
 from labelhub.core.learning.simulation import (
-    FIRST,
-    LEAST,
     Orders,
     _labels_needed,
     _savings,
@@ -35,11 +38,11 @@ def world(count: int, *, hopeless: bool) -> tuple[sparse.csr_matrix, Marks]:
 
 @pytest.mark.thorough
 def test_both_orders_begin_and_end_with_the_same_labels() -> None:
-    rows, marks = world(LEAST, hopeless=False)
+    rows, marks = world(LEAST_SIMULATED, hopeless=False)
     found = simulate(Shape.SINGLE, rows, marks, TOLD.append, seed=1)
     for point in (found["points"][0], found["points"][-1]):
         assert point["difference"]["value"] == pytest.approx(0, abs=1e-9)
-    assert found["points"][0]["labels"] == FIRST
+    assert found["points"][0]["labels"] == LEAST_GOLD
     assert found["points"][-1]["labels"] == found["pool"] == 70
     assert found["kept_back"] == 30
     assert TOLD[-1] == 1.0
@@ -54,7 +57,7 @@ def test_where_nothing_can_be_learnt_nothing_is_claimed() -> None:
 
 
 def test_with_few_texts_it_says_how_many_it_needs() -> None:
-    rows, marks = world(LEAST - 1, hopeless=False)
+    rows, marks = world(LEAST_SIMULATED - 1, hopeless=False)
     assert "needs 100" in simulate(Shape.SINGLE, rows, marks, TOLD.append)["reason"]
 
 
