@@ -68,7 +68,8 @@ def simulate(
         seed: the same seed gives the same figures.
     """
     if len(marks) < LEAST_SIMULATED:
-        reason = f"a simulation needs {LEAST_SIMULATED} different texts with gold; there are {len(marks)}"
+        needed = f"{LEAST_SIMULATED} different texts with gold"
+        reason = f"a simulation needs {needed}; there are {len(marks)}"
         return {"reason": reason}
     orders = _run(shape, rows, marks, progress, seed)
     return {
