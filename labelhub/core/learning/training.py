@@ -20,6 +20,7 @@ from labelhub.core.learning.classifier import (
     probability_of,
 )
 from labelhub.core.learning.lessons import (
+    LEAST_SIMULATED,
     Document,
     Lesson,
     Shape,
@@ -35,7 +36,7 @@ from labelhub.core.learning.quality import (
     mean_steps_off,
     scores,
 )
-from labelhub.core.learning.simulation import LEAST, simulate
+from labelhub.core.learning.simulation import simulate
 
 FOLDS = 5
 
@@ -305,8 +306,10 @@ def _simulated(
     lesson: Lesson, marks: Marks, same: Sequence[int], progress: Progress
 ) -> dict[str, Any]:
     first = np.unique(np.array(same), return_index=True)[1]
-    if len(first) < LEAST:
-        return {"reason": f"it needs {LEAST} different texts with gold; there are {len(first)}"}
+    if len(first) < LEAST_SIMULATED:
+        return {
+            "reason": f"it needs {LEAST_SIMULATED} different texts with gold; there are {len(first)}"
+        }
     documents = [normalise_document(lesson.documents[place]) for place in first]
     terms = _most_terms(lesson, SIMULATED_WEIGHTS, MOST_TERMS // 2)
     rows = Features(terms).fit(documents).transform(documents)
