@@ -320,30 +320,9 @@ class Ident:
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
-    """A newer consent text was agreed to."""
-
-    agreed: Agreed
-
-
-@dataclass(frozen=True, slots=True)
-class Optout:
-    """Do not ask me again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """Show my data."""
-
-
-@dataclass(frozen=True, slots=True)
-class Erase:
-    """Delete my data."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ping:
-    """Still there."""
+class NoFields:
+    """Never ask me again ("optout"), show or delete my data ("export", "erase"), or still there
+    ("ping")."""
 
 
 Body: TypeAlias = (
@@ -357,11 +336,8 @@ Body: TypeAlias = (
     | Retry
     | Offered
     | Ident
-    | Consent
-    | Optout
-    | Export
-    | Erase
-    | Ping
+    | Agreed
+    | NoFields
 )
 _Fields: TypeAlias = Mapping[str, Any]
 
@@ -432,11 +408,8 @@ KINDS: Mapping[str, Callable[[_Fields], Body]] = {
         take(d, "what", one_of("shown", "click", "helpful", "unhelpful", "close")),
     ),
     "ident": lambda d: Ident(take(d, "ident", text)),
-    "consent": lambda d: Consent(_agreed(d)),
-    "optout": lambda _: Optout(),
-    "export": lambda _: Export(),
-    "erase": lambda _: Erase(),
-    "ping": lambda _: Ping(),
+    "consent": _agreed,
+    **dict.fromkeys(("optout", "export", "erase", "ping"), lambda _: NoFields()),
 }
 
 

@@ -8,12 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from labelhub.core.interview.chance import (
-    LEAST_EXPECTED,
-    two_shares,
-    uniform_chance,
-    wilson,
-)
+from scipy.stats import chisquare
+
+from labelhub.core.interview.chance import LEAST_EXPECTED, two_shares, wilson
 
 METHOD = "Wilson, 95 %"
 #: The significance level of a rise and the fewest cases on both sides; strict, because people may
@@ -115,7 +112,7 @@ def position_check(counts: Sequence[int]) -> PositionCheck:
             f"There are too few answers ({n}): at least {LEAST_EXPECTED} for each place are needed."
         )
         return PositionCheck(n, None, None, alarm=False, words=few)
-    statistic, p = uniform_chance(counts)
+    statistic, p = map(float, chisquare(counts))
     alarm = p < POSITION_LEVEL
     places = ", ".join(f"{count / n:.0%}" for count in counts)
     verdict = "more uneven than shuffling explains" if alarm else "as even as shuffling makes them"

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.calls import MOST_JUDGED, ORDINARY, ROLES, VERDICTS, choose_judged
-from labelhub.core.interview.chance import chi_square_tail
 from labelhub.core.interview.features import Feature, Template
 from labelhub.core.interview.funnel import Funnel, alerts, position_check, rates
 from labelhub.core.interview.pipeline import AuthorMessage, InterviewPlan, InterviewResult, ask
@@ -348,24 +347,6 @@ def test_too_few_answers_say_nothing_of_places(counts: list[int]) -> None:
     assert found.p is None
     assert not found.alarm
     assert "too few" in found.words
-
-
-@all_cases(
-    ("statistic", "freedom", "p"),
-    [
-        (3.841459, 1, 0.05),
-        (5.991465, 2, 0.05),
-        (16.26624, 3, 0.001),
-        (18.46683, 4, 0.001),
-        (2.366, 3, 0.5000),
-        (0.0, 3, 1.0),
-        (10_000.0, 3, 0.0),
-    ],
-)
-def test_the_chi_square_s_tail_is_as_tables_have_it(
-    statistic: float, freedom: int, p: float
-) -> None:
-    assert chi_square_tail(statistic, freedom) == pytest.approx(p, abs=1e-4, rel=1e-4)
 
 
 @given(st.integers(0, 30), st.integers(1, 12), st.data(), st.text())

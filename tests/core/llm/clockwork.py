@@ -110,9 +110,9 @@ async def drive(
                 slot = await limiter.enter()
             status, wait = await endpoint.ask()
             if status == 429:
-                slot.refused()
+                slot.refused = True
             elif status != 200:
-                slot.troubled()
+                slot.troubled = True
             limiter.leave(slot)
             turns.settle(held, 20)
             if status == 200:

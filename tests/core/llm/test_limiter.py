@@ -18,7 +18,7 @@ async def slot_of(limiter: Limiter) -> AsyncIterator[Slot]:
     try:
         yield slot
     except BaseException:
-        slot.troubled()
+        slot.troubled = True
         raise
     finally:
         limiter.leave(slot)
@@ -43,7 +43,7 @@ async def _round(
         for place in range(limiter.limit):
             slot = await stack.enter_async_context(slot_of(limiter))
             if refuse(place):
-                slot.refused()
+                slot.refused = True
                 refused += 1
         clock.now += 1.0
     return refused
@@ -133,7 +133,7 @@ async def _time_out(limiter: Limiter, clock: Clock, *, answered: int = 0) -> Non
         limiter.leave(slot)
     clock.now += 5.0
     for slot in slots[answered:]:
-        slot.timed_out()
+        slot.timed_out = True
         limiter.leave(slot)
 
 
