@@ -65,21 +65,20 @@ MARKS = {
 class Finding:
     """Personal data at ``start`` up to ``end`` (code points, ``end`` excluded).
 
-    ``type`` is a key of ``MARKS``; ``mark`` replaces the data.
+    ``type`` is a key of ``MARKS``.
     """
 
     start: int
     end: int
     type: str
-    mark: str
+
+    @property
+    def mark(self) -> str:
+        """What replaces the data."""
+        return MARKS[self.type]
 
 
 NameFinder: TypeAlias = Callable[[str], Sequence[Finding]]
-
-
-def make_finding(start: int, end: int, kind: str) -> Finding:
-    """A finding of ``kind`` with its mark."""
-    return Finding(start, end, kind, MARKS[kind])
 
 
 # No letter or digit right before, right after. Letters of Japanese, Chinese, Korean and Thai may
@@ -200,7 +199,7 @@ def links(text: str, _region: str) -> Iterator[Finding]:
     for pattern in _LINKS:
         for match in pattern.finditer(text):
             bare = match[0].rstrip(_SENTENCE_ENDS)
-            yield make_finding(match.start(), match.start() + len(bare), "url")
+            yield Finding(match.start(), match.start() + len(bare), "url")
 
 
 def machines(text: str, _region: str) -> Iterator[Finding]:
@@ -210,7 +209,7 @@ def machines(text: str, _region: str) -> Iterator[Finding]:
     # "a::b" is a name in some programming languages.
     sixes = [match for match in _COLONS.finditer(text) if _GROUP.search(match[0])]
     for match in (*quads, *(six for six in sixes if six[0].count(":") >= 2 and _is_ip(six[0]))):
-        yield make_finding(match.start(), match.end(), "ip")
+        yield Finding(match.start(), match.end(), "ip")
 
 
 def phones(text: str, region: str) -> Iterator[Finding]:
@@ -227,7 +226,7 @@ def phones(text: str, region: str) -> Iterator[Finding]:
             found_numbers.append(match)
     for match in found_numbers:
         if not _DATE_OR_DECIMAL.fullmatch(match.raw_string):
-            yield make_finding(match.start, match.end, "phone")
+            yield Finding(match.start, match.end, "phone")
 
 
 def long_numbers(text: str, _region: str) -> Iterator[Finding]:
@@ -244,14 +243,14 @@ def payments(text: str, _region: str) -> Iterator[Finding]:
             count = _card_groups([digits for _, digits in groups[first : first + 19]])
             if count:
                 start, digits = groups[first + count - 1]
-                yield make_finding(groups[first][0], start + len(digits), "card")
+                yield Finding(groups[first][0], start + len(digits), "card")
             first += max(1, count)
     for match in _IBAN.finditer(text):
         # Words after the number look like parts of it: take the longest valid part.
         ends = [end.end() for end in _IBAN_END.finditer(match[0]) if 15 <= end.end() <= 50]
         for end in reversed(ends):
             if iban.is_valid(match[0][:end].replace(".", ""), check_country=False):
-                yield make_finding(match.start(), match.start() + end, "iban")
+                yield Finding(match.start(), match.start() + end, "iban")
                 break
 
 
@@ -260,7 +259,7 @@ def identities(text: str, _region: str) -> Iterator[Finding]:
     for pattern, is_valid in _IDENTITIES:
         for match in pattern.finditer(text):
             if is_valid(match[0].replace(" ", "")):
-                yield make_finding(match.start(), match.end(), "national_id")
+                yield Finding(match.start(), match.end(), "national_id")
 
 
 def credentials(text: str, _region: str) -> Iterator[Finding]:
@@ -274,15 +273,15 @@ def credentials(text: str, _region: str) -> Iterator[Finding]:
             not letter.isalnum() and letter not in "-'/" for letter in value[1:]
         )
         if len(value) >= 3 and (match["sign"] or match["quote"] or is_secret):
-            yield make_finding(match.start("value"), match.start("value") + len(value), "secret")
+            yield Finding(match.start("value"), match.start("value") + len(value), "secret")
     for match in _TOKEN.finditer(text):
         if _is_random(match[0]):
-            yield make_finding(match.start(), match.end(), "secret")
+            yield Finding(match.start(), match.end(), "secret")
 
 
 def _matches(pattern: re.Pattern[str], text: str, kind: str) -> Iterator[Finding]:
     for match in pattern.finditer(text):
-        yield make_finding(match.start(), match.end(), kind)
+        yield Finding(match.start(), match.end(), kind)
 
 
 def _is_ip(written: str) -> bool:
@@ -423,7 +422,7 @@ def _find_names(model: _Model, text: str, offset: int) -> Iterator[Finding]:
     for start, end, kind in runs:
         # Times and sums look like house numbers to the model.
         if not text[start:end].replace(" ", "").isdigit():
-            yield make_finding(offset + start, offset + end, kind)
+            yield Finding(offset + start, offset + end, kind)
 
 
 def _kinds_of_characters(model: _Model, text: str) -> Sequence[str]:
@@ -526,7 +525,7 @@ def _shown(text: str, findings: Sequence[Finding]) -> tuple[str, list[int]]:
 
 
 def _moved(finding: Finding, places: Sequence[int]) -> Finding:
-    return Finding(places[finding.start], places[finding.end - 1] + 1, finding.type, finding.mark)
+    return Finding(places[finding.start], places[finding.end - 1] + 1, finding.type)
 
 
 def _search(text: str, region: str, names: NameFinder | None) -> list[Finding]:
@@ -559,7 +558,7 @@ def _without_overlaps(text: str, findings: Sequence[Finding]) -> Iterator[Findin
             piece = text[start:end]
             if any(letter.isalnum() for letter in piece):
                 left = len(piece) - len(piece.lstrip())
-                yield make_finding(start + left, start + len(piece.rstrip()), owner.type)
+                yield Finding(start + left, start + len(piece.rstrip()), owner.type)
 
 
 def _searchable(text: str) -> tuple[str, list[int] | None]:

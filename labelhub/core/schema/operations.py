@@ -7,7 +7,7 @@ a change happen at once, so two labels may swap their names.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, TypeAlias
 
 from labelhub.core.errors import InvalidInput
@@ -159,7 +159,9 @@ def _parse(raw: Any, where: str) -> Operation:
     strange = [str(name) for name in raw if name != "op" and name not in known]
     if strange:
         raise InvalidChange(f"{where}: unknown field '{min(strange)}'.")
-    missing = [name for name in _REQUIRED[kind] if name not in raw]
+    missing = [
+        field.name for field in fields(kind) if field.default is MISSING and field.name not in raw
+    ]
     if missing:
         raise InvalidChange(f"{where}, {missing[0]}: is missing.")
     given = {
@@ -226,16 +228,6 @@ _READ: Mapping[str, Any] = {
         ("to", "before", "default", "replacement", "question", "description", "include", "exclude"),
         _text,
     ),
-}
-_REQUIRED: Mapping[type[Operation], tuple[str, ...]] = {
-    Add: ("label",),
-    Rename: ("label", "to"),
-    Merge: ("labels", "into"),
-    Split: ("label", "into"),
-    Retire: ("label",),
-    Describe: ("label",),
-    Ask: ("question",),
-    Reorder: ("labels",),
 }
 
 

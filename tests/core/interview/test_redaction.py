@@ -171,7 +171,7 @@ def finds(*words: str) -> NameFinder:
 
     def names(text: str) -> Sequence[Finding]:
         return [
-            Finding(text.index(word), text.index(word) + len(word), "name", "[name]")
+            Finding(text.index(word), text.index(word) + len(word), "name")
             for word in words
             if word in text
         ]
