@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import WORD, YES, YES_NO, Feature, band_words
-from labelhub.core.interview.question_checks import Detect, Leaks, no_leaks
+from labelhub.core.interview.question_checks import Leaks, no_leaks
 from labelhub.core.interview.questions import Draft, Fault, template_draft
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, fence
@@ -174,7 +174,7 @@ MOST_PREDICTED_WORDS = 4
 _RELEVANCE = "What is the message, and what does it give a reason to ask its author about?"
 _PREDICTION = "{name}: {definition} What is most probable?"
 #: The same questions for the same message, as far as a model can.
-_USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
+_PARAMS: Mapping[str, Any] = {"temperature": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +206,7 @@ class InterviewPlan:
         least_relevant: the fewest features with a usable prediction to ask about a message.
         most_questions: 1 to 4.
         asked: key of a feature → how often this author was asked about it.
-        params: parameters for each role's model.
         leaks: whether words hold personal data.
-        detect: the language of some words, if it is known.
         chooser: decides what to ask about; None: :class:`LeastAsked`.
 
     Raises:
@@ -221,9 +219,7 @@ class InterviewPlan:
     least_relevant: int = 1
     most_questions: int = MOST_QUESTIONS
     asked: Mapping[str, int] = field(default_factory=dict)
-    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     leaks: Leaks = no_leaks
-    detect: Detect | None = None
     chooser: Chooser | None = None
 
     @property
@@ -298,7 +294,7 @@ def question_turn(
         schema=_value_schema(feature),
         text=message.text,
         inputs=inputs,
-        params=_params(plan, role),
+        params=_PARAMS,
         output=prompt.output,
     )
 
@@ -329,7 +325,7 @@ def _decision(
         schema=schema,
         text=message.text,
         inputs=inputs or {},
-        params=_params(plan, role),
+        params=_PARAMS,
         output=prompt.output,
     )
 
@@ -424,7 +420,3 @@ def _template(draft: Draft | None) -> dict[str, Any]:
         return {}
     # No model words fixed answers.
     return {"question": draft.text, "options": [] if draft.values else list(draft.options)}
-
-
-def _params(plan: InterviewPlan, role: str) -> dict[str, Any]:
-    return {**_USUAL_PARAMS, **plan.params.get(role, {})}

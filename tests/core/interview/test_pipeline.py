@@ -242,20 +242,15 @@ def keys(found: list[Feature]) -> list[str]:
 @pytest.mark.parametrize("count", [MOST_JUDGED, 300, 1000])
 def test_one_call_holds_no_more_than_the_limit_and_the_stage_says_the_rest(count: int) -> None:
     always = replace(URGENCY, key="always", always=True)
-    plan = InterviewPlan(features=(always, *features(count)), prompts=PROMPTS, salt="s")
-    run = ask(AuthorMessage("I need a quiet one.", "en"), plan)
-    ((call),) = next(run)
-    assert len(call.schema.names) == len(VERDICTS) + MOST_JUDGED + 1
-    run.send([Reply(value=[ORDINARY])])
-    result = None
-    try:
-        while True:
-            run.send([Reply(value="soon")])
-    except StopIteration as end:
-        result = end.value
-    found = result.stages[0].data
-    assert len(found.get("left_out", [])) == count - MOST_JUDGED
-    assert not set(found.get("left_out", [])) & set(call.schema.names)
+    result, seen = asked(
+        plan(always, *features(count)),
+        lambda call: Reply(value=[ORDINARY] if call.step == "relevance" else "soon"),
+    )
+    names = seen[0][0].schema.names
+    left_out = result.stages[0].data.get("left_out", [])
+    assert len(names) == len(VERDICTS) + MOST_JUDGED + 1
+    assert len(left_out) == count - MOST_JUDGED
+    assert not set(left_out) & set(names)
 
 
 WEEK = Funnel(
