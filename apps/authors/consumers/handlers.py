@@ -28,7 +28,7 @@ _COUNTRY = re.compile("[A-Za-z]{2}")
 #: Messages of one socket that the models are asked about at once.
 MOST_AT_ONCE = 2
 #: Pieces of a large frame that are written without a pause; about a millisecond of work.
-PIECES = 20
+PIECES = 2_000
 
 
 async def on_message(session: Session, frame: Frame) -> None:
