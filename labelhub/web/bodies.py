@@ -48,7 +48,7 @@ class Body:
     """A request's body: in memory, or in an unnamed file if it is larger than ``PIECE``."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = SpooledTemporaryFile(PIECE, dir=folder)  # noqa: SIM115 - closed with us
+        self._file = SpooledTemporaryFile(PIECE, dir=str(folder))  # noqa: SIM115 - closed with us
         self.size = 0
 
     def __enter__(self) -> Self:

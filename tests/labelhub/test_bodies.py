@@ -110,7 +110,7 @@ async def test_a_large_body_waits_in_the_data_folder(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tempfile, "TemporaryFile", noted)
     await answer([length(9)], part(b"123456789", more=False))
     await answer([length(PIECE + 1)], part(b"x" * (PIECE + 1), more=False))
-    assert used == [settings.DATA_DIR / "spool"]
+    assert used == [str(settings.DATA_DIR / "spool")]
 
 
 async def test_a_body_that_trickles_in_occupies_no_thread_until_it_is_there() -> None:

@@ -188,10 +188,22 @@ _LONG_NUMBER = re.compile(
 )
 
 
-def emails(text: str, _region: str) -> Iterator[Finding]:
-    """E-mail addresses, also "name (at) host (dot) com"."""
-    for pattern in _EMAILS:
-        yield from _matches(pattern, text, "email")
+#: What its form alone tells, and its kind.
+_FORMS = (
+    *((pattern, "email") for pattern in _EMAILS),
+    (_MAC, "mac"),
+    (_PEM, "secret"),
+    (_KEY, "secret"),
+    (_LONG_NUMBER, "number"),
+)
+
+
+def forms(text: str, _region: str) -> Iterator[Finding]:
+    """E-mail and MAC addresses, keys of well-known forms, and long numbers: nine digits or more,
+    four groups of digits, or capitals with six digits."""
+    for pattern, kind in _FORMS:
+        for match in pattern.finditer(text):
+            yield Finding(*match.span(), kind)
 
 
 def links(text: str, _region: str) -> Iterator[Finding]:
@@ -203,13 +215,12 @@ def links(text: str, _region: str) -> Iterator[Finding]:
 
 
 def machines(text: str, _region: str) -> Iterator[Finding]:
-    """IP and MAC addresses."""
-    yield from _matches(_MAC, text, "mac")
+    """IP addresses."""
     quads = [match for match in _QUAD.finditer(text) if _is_ip(match[0])]
     # "a::b" is a name in some programming languages.
     sixes = [match for match in _COLONS.finditer(text) if _GROUP.search(match[0])]
     for match in (*quads, *(six for six in sixes if six[0].count(":") >= 2 and _is_ip(six[0]))):
-        yield Finding(match.start(), match.end(), "ip")
+        yield Finding(*match.span(), "ip")
 
 
 def phones(text: str, region: str) -> Iterator[Finding]:
@@ -227,11 +238,6 @@ def phones(text: str, region: str) -> Iterator[Finding]:
     for match in found_numbers:
         if not _DATE_OR_DECIMAL.fullmatch(match.raw_string):
             yield Finding(match.start, match.end, "phone")
-
-
-def long_numbers(text: str, _region: str) -> Iterator[Finding]:
-    """Nine digits or more, four groups of digits, and codes of capitals with six digits."""
-    yield from _matches(_LONG_NUMBER, text, "number")
 
 
 def payments(text: str, _region: str) -> Iterator[Finding]:
@@ -259,13 +265,11 @@ def identities(text: str, _region: str) -> Iterator[Finding]:
     for pattern, is_valid in _IDENTITIES:
         for match in pattern.finditer(text):
             if is_valid(match[0].replace(" ", "")):
-                yield Finding(match.start(), match.end(), "national_id")
+                yield Finding(*match.span(), "national_id")
 
 
 def credentials(text: str, _region: str) -> Iterator[Finding]:
-    """Keys of well-known forms, words after "password" and the like, and long random tokens."""
-    yield from _matches(_PEM, text, "secret")
-    yield from _matches(_KEY, text, "secret")
+    """Words after "password" and the like, and long random tokens."""
     for match in _PASSWORD.finditer(text):
         value = match["value"].rstrip(".,;:!?)'")
         # "my password is x7" names it, "my password is wrong" does not.
@@ -276,12 +280,7 @@ def credentials(text: str, _region: str) -> Iterator[Finding]:
             yield Finding(match.start("value"), match.start("value") + len(value), "secret")
     for match in _TOKEN.finditer(text):
         if _is_random(match[0]):
-            yield Finding(match.start(), match.end(), "secret")
-
-
-def _matches(pattern: re.Pattern[str], text: str, kind: str) -> Iterator[Finding]:
-    for match in pattern.finditer(text):
-        yield Finding(match.start(), match.end(), kind)
+            yield Finding(*match.span(), "secret")
 
 
 def _is_ip(written: str) -> bool:
@@ -447,7 +446,7 @@ def _kinds_of_characters(model: _Model, text: str) -> Sequence[str]:
     return kinds
 
 
-_DETECTORS = (emails, links, machines, phones, payments, identities, credentials, long_numbers)
+_DETECTORS = (forms, links, machines, phones, payments, identities, credentials)
 _RANKS = {kind: rank for rank, kind in enumerate(MARKS)}
 _MARK = re.compile("|".join(sorted({re.escape(mark) for mark in MARKS.values()})))
 #: A mark can reveal something to its left or right; only an attacker needs more passes.
