@@ -94,11 +94,11 @@ class Passage:
         concurrent calls would not help."""
         immediate = failure.status in TOO_SLOW and seconds < self.longest / 2
         if failure.status == 429:
-            self.slot.refused()
+            self.slot.refused = True
         elif failure.timed_out and not immediate:
-            self.slot.timed_out()
+            self.slot.timed_out = True
         elif immediate or not 400 <= failure.status < 500:
-            self.slot.troubled()
+            self.slot.troubled = True
 
 
 class Traffic:
@@ -144,7 +144,7 @@ class Traffic:
         try:
             yield passage
         except BaseException:
-            passage.slot.troubled()
+            passage.slot.troubled = True
             raise
         finally:
             self.limiter.leave(passage.slot)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Self
+from tempfile import SpooledTemporaryFile
+from typing import Any, Self
 
 from django.conf import settings
 
@@ -48,45 +48,36 @@ class Body:
     """A request's body: in memory, or in an unnamed file if it is larger than ``PIECE``."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._memory = bytearray()
-        self._file: IO[bytes] | None = None
+        self._file = SpooledTemporaryFile(PIECE, dir=str(folder))  # noqa: SIM115 - closed with us
         self.size = 0
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file is not None:
-            with suppress(OSError):  # the disk may be full
-                self._file.close()
+        with suppress(OSError):  # the disk may be full
+            self._file.close()
 
     async def add(self, piece: bytes) -> None:
-        """Append; another thread writes the file, to keep the event loop free."""
+        """Append."""
         self.size += len(piece)
-        self._memory += piece
-        if len(self._memory) >= PIECE:
-            if self._file is None:
-                self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115 - closed with us
-            await self._flush(self._file)
+        await self._do(self._file.write, piece)
 
     async def rewind(self) -> None:
         """Prepare :meth:`receive` to read from the start."""
-        if self._file is not None:
-            await self._flush(self._file)
-            await asyncio.to_thread(self._file.seek, 0)
+        await self._do(self._file.seek, 0)
 
     async def receive(self) -> Message:
         """The next piece, as an ASGI message."""
-        if self._file is None:
-            whole, self._memory = bytes(self._memory), bytearray()
-            return {"type": "http.request", "body": whole, "more_body": False}
-        piece = await asyncio.to_thread(self._file.read, PIECE)
-        return {"type": "http.request", "body": piece, "more_body": len(piece) == PIECE}
+        piece = await self._do(self._file.read, PIECE)
+        more = self.size > PIECE and len(piece) == PIECE
+        return {"type": "http.request", "body": piece, "more_body": more}
 
-    async def _flush(self, file: IO[bytes]) -> None:
-        full, self._memory = self._memory, bytearray()
-        await asyncio.to_thread(file.write, full)
+    async def _do(self, work: Callable[[Any], Any], argument: Any) -> Any:
+        """Another thread works on a file on disk, to keep the event loop free."""
+        if self.size <= PIECE:
+            return work(argument)
+        return await asyncio.to_thread(work, argument)
 
 
 def require_whole_bodies(

@@ -1,6 +1,8 @@
 """Authors whom their host has signed in: the signature counts with every message."""
 
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -25,13 +27,32 @@ def test_a_signature_names_the_author(address: str, site: Site) -> None:
     assert Author.objects.get().subject == "customer-1"
 
 
-def test_a_wrong_signature_lets_nobody_in(address: str, site: Site) -> None:
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ({"aud": "pk_other"}, "ident_invalid"),
+        ({"iat": LONG_AGO, "exp": LONG_AGO + timedelta(minutes=30)}, "ident_expired"),
+    ],
+)
+def test_a_wrong_signature_lets_nobody_in(
+    address: str, site: Site, claims: dict[str, Any], code: str
+) -> None:
     with Page.connect(address) as page:
-        page.say("hello", **hello_for(site, ident=token(site, aud="pk_other")))
+        page.say("hello", **hello_for(site, ident=token(site, **claims)))
         assert page.closed_with() == 4401
-        assert page.heard[-1]["d"]["code"] == "ident_invalid"
+        assert page.heard[-1]["d"]["code"] == code
     assert not Author.objects.exists()
     assert Event.objects.get().kind == Event.Kind.IDENT
+
+
+def test_another_sites_signature_is_none_here(address: str, site: Site) -> None:
+    other = site_with_features()
+    with Page.connect(address) as page:
+        page.say("hello", **hello_for(site, ident=token(other, aud=site.public_key)))
+        assert page.closed_with() == 4401
 
 
 def test_a_site_for_known_people_hears_nobody_else(address: str) -> None:

@@ -1,5 +1,6 @@
 """What the widget's socket refuses, how, and that nothing of it is written."""
 
+import json
 import time
 from contextlib import suppress
 from typing import Any
@@ -100,8 +101,9 @@ def test_who_says_nothing_is_sent_away_after_five_seconds(
         ("nonsense", 4400),
         (b"\x00\x01", 4400),
         ("x" * 17_000, 4413),
+        (json.dumps({"v": 1, "t": "msg", "id": "a", "d": {"text": "x" * 17_000}}), 4413),
     ],
-    ids=["no JSON", "bytes", "17 KB"],
+    ids=["no JSON", "bytes", "17 KB", "a message of 17 KB"],
 )
 def test_what_is_no_frame_ends_the_connection(
     address: str, site: Site, raw: Any, code: int
@@ -116,6 +118,8 @@ def test_a_frame_with_a_fault_is_refused_by_its_id(address: str, site: Site) -> 
     with Page.open(address, site) as page:
         page.send({"v": 1, "t": "msg", "id": "f-1", "d": {"text": 5}})
         assert page.outcome("f-1")["d"]["code"] == "bad_field"
+        page.send({"v": 2, "t": "ping", "id": "f-1", "d": {}})
+        assert page.outcome("f-1")["d"]["code"] == "unsupported_version"
         assert page.outcome(page.say("early", qid=str(uuid4()), ms=1))["t"] == "ack"
 
 

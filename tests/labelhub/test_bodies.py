@@ -13,8 +13,7 @@ import pytest
 from django.conf import settings
 from django.urls import reverse
 
-from labelhub.web import bodies
-from labelhub.web.asgi_types import Message, Receive, Send
+from labelhub.web.asgi_types import App, Message, Receive, Send
 from labelhub.web.bodies import IMPORT_PATH, PIECE, SLACK, require_whole_bodies
 
 GONE: Message = {"type": "http.disconnect"}
@@ -31,26 +30,34 @@ def is_member(headers: Mapping[bytes, bytes]) -> bool:
     return bool({KEY, BEARER, SESSION} & set(headers.items()))
 
 
+async def echo(scope: Message, receive: Receive, send: Send) -> None:
+    """An app that reads its body and says so."""
+    body = b""
+    while (message := await receive()).get("more_body"):
+        body += message["body"]
+    await send({"type": "http.response.body", "body": body + message["body"]})
+
+
 async def answer(
-    headers: list[tuple[bytes, bytes]], *messages: Message, path: str = "/"
+    headers: list[tuple[bytes, bytes]],
+    *messages: Message,
+    path: str = "/",
+    app: App = echo,
+    receive: Receive | None = None,
+    patience: float = 30,
 ) -> list[Message]:
-    """What is sent when these messages come in; the inner app reads its body and says so."""
+    """What is sent when these messages come in, or what ``receive`` brings."""
     coming, sent = list(messages), []
 
-    async def receive() -> Message:
+    async def receive_next() -> Message:
         return coming.pop(0) if coming else GONE
 
     async def send(message: Message) -> None:
         sent.append(message)
 
-    async def app(scope: Message, receive: Receive, send: Send) -> None:
-        body = b""
-        while (message := await receive()).get("more_body"):
-            body += message["body"]
-        await send({"type": "http.response.body", "body": body + message["body"]})
-
+    guarded = require_whole_bodies(app, file_limit=FILE_LIMIT, known=is_member, patience=patience)
     scope = {"type": "http", "path": path, "headers": headers}
-    await require_whole_bodies(app, file_limit=FILE_LIMIT, known=is_member)(scope, receive, send)
+    await guarded(scope, receive or receive_next, send)
     return sent
 
 
@@ -94,16 +101,16 @@ async def test_a_body_of_any_size_arrives_as_it_was_sent(size: int) -> None:
 
 
 async def test_a_large_body_waits_in_the_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    used = []
+    used, temporary_file = [], tempfile.TemporaryFile
 
     def noted(**options: Any) -> Any:
         used.append(options["dir"])
-        return tempfile.TemporaryFile(**options)
+        return temporary_file(**options)
 
-    monkeypatch.setattr(bodies, "TemporaryFile", noted)
+    monkeypatch.setattr(tempfile, "TemporaryFile", noted)
     await answer([length(9)], part(b"123456789", more=False))
-    await answer([length(PIECE)], part(b"x" * PIECE, more=False))
-    assert used == [settings.DATA_DIR / "spool"]
+    await answer([length(PIECE + 1)], part(b"x" * (PIECE + 1), more=False))
+    assert used == [str(settings.DATA_DIR / "spool")]
 
 
 async def test_a_body_that_trickles_in_occupies_no_thread_until_it_is_there() -> None:
@@ -113,13 +120,7 @@ async def test_a_body_that_trickles_in_occupies_no_thread_until_it_is_there() ->
     async def app(scope: Message, receive: Receive, send: Send) -> None:
         begun.set()
 
-    async def send(message: Message) -> None:
-        """Nobody listens."""
-
-    scope = {"type": "http", "path": "/", "headers": [length(4)]}
-    task = asyncio.ensure_future(
-        require_whole_bodies(app, file_limit=0, known=is_member)(scope, coming.get, send)
-    )
+    task = asyncio.ensure_future(answer([length(4)], app=app, receive=coming.get))
     await coming.put(part(b"ab", more=True))
     await asyncio.sleep(0.01)
     assert not begun.is_set()
@@ -130,19 +131,8 @@ async def test_a_body_that_trickles_in_occupies_no_thread_until_it_is_there() ->
 
 async def test_a_client_that_sends_nothing_more_is_given_up() -> None:
     coming: asyncio.Queue[Message] = asyncio.Queue()
-    sent: list[Message] = []
-
-    async def app(scope: Message, receive: Receive, send: Send) -> None:
-        raise AssertionError("half a body went through")
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "path": "/", "headers": [length(4)]}
     await coming.put(part(b"ab", more=True))
-    await require_whole_bodies(app, file_limit=0, known=is_member, patience=0.01)(
-        scope, coming.get, send
-    )
+    sent = await answer([length(4)], receive=coming.get, patience=0.01)
     assert problem(sent)["status"] == 408
 
 
@@ -181,20 +171,11 @@ async def test_what_comes_is_counted_whatever_was_announced() -> None:
 
 async def test_who_is_refused_may_end_what_it_was_sending() -> None:
     coming = [part(b"x", more=True), part(b"y", more=True), part(b"z", more=False)]
-    taken = []
 
     async def receive() -> Message:
-        taken.append(coming[0])
         return coming.pop(0)
 
-    async def send(message: Message) -> None:
-        """Nobody listens."""
-
-    async def app(scope: Message, receive: Receive, send: Send) -> None:
-        raise AssertionError("it went through")
-
-    scope = {"type": "http", "path": "/", "headers": [length(SMALL + 1)]}
-    await require_whole_bodies(app, file_limit=0, known=is_member)(scope, receive, send)
+    problem(await answer([length(SMALL + 1)], receive=receive))
     assert coming == []
 
 
@@ -209,15 +190,8 @@ async def test_a_header_that_only_looks_like_a_proxys_is_dropped() -> None:
     async def app(scope: Message, receive: Receive, send: Send) -> None:
         seen.extend(scope["headers"])
 
-    async def receive() -> Message:
-        return part(b"", more=False)
-
-    async def send(message: Message) -> None:
-        """Nobody listens."""
-
     headers = [(b"x_forwarded_proto", b"https"), (b"accept", b"*/*")]
-    scope = {"type": "http", "path": "/", "headers": headers}
-    await require_whole_bodies(app, file_limit=0, known=is_member)(scope, receive, send)
+    await answer(headers, part(b"", more=False), app=app)
     assert seen == [(b"accept", b"*/*")]
 
 
@@ -234,7 +208,7 @@ async def test_a_disk_without_room_is_said_in_words(monkeypatch: pytest.MonkeyPa
         def write(self, _data: object) -> int:
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(bodies, "TemporaryFile", lambda **_: FullDisk())
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: FullDisk())
     size = 2 * PIECE
     sent = await answer([length(size)], part(b"x" * size, more=False))
     body = json.loads(b"".join(message.get("body", b"") for message in sent))

@@ -1,15 +1,17 @@
 """Killed again and again, a server loses nothing, doubles nothing and pays for nothing twice."""
 
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fakes.client import Client
+from tests.fakes.client import Client, wait_for
 from tests.fakes.openai_server import FakeServer, Options
 from tests.fakes.stack import Program, Stack, run_of, wait_until_done, wait_until_past
 from tests.fakes.texts import SCHEMA, reviews
@@ -48,21 +50,22 @@ def new_stack(folder: Path, model_url: str) -> Stack:
     return Stack(folder, LABELHUB_LLM_BASE_URL=model_url, LABELHUB_LLM_MODEL="fake-model")
 
 
-def begin(stack: Stack) -> tuple[Program, Client, int]:
-    """A server with a project of all items and a run that has just been started."""
+def begin(stack: Stack, items: int = ITEMS) -> tuple[Program, Client]:
+    """A server with a project of so many items."""
     key = stack.people("boss")["boss"]
     program, address = stack.server()
     client = Client(address, key)
     client.post("projects/", {"slug": "hotel", "schema": SCHEMA})
-    counts = client.post("projects/hotel/import/", reviews(ITEMS))
-    assert counts["created"] == ITEMS
-    return program, client, client.post("projects/hotel/runs/", RUN)["id"]
+    counts = client.post("projects/hotel/import/", reviews(items))
+    assert counts["created"] == items
+    return program, client
 
 
 def undisturbed(folder: Path) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of a run that nobody kills."""
     with FakeServer() as model, new_stack(folder, model.base_url) as stack:
-        _, client, run = begin(stack)
+        _, client = begin(stack)
+        run = client.post("projects/hotel/runs/", RUN)["id"]
         wait_until_done(client, run, seconds=120)
         return ledger(stack)
 
@@ -95,7 +98,8 @@ def test_five_kills_leave_exactly_the_rows_of_an_undisturbed_run(
         new_stack(tmp_path / "killed", model.base_url) as stack,
     ):
         expected = aside.submit(undisturbed, tmp_path / "undisturbed")
-        program, client, run = begin(stack)
+        program, client = begin(stack)
+        run = client.post("projects/hotel/runs/", RUN)["id"]
         accepted: dict[str, Any] = {}
 
         # In the thick of it, at once after a restart (nobody has taken over yet), and again.
@@ -120,3 +124,40 @@ def test_five_kills_leave_exactly_the_rows_of_an_undisturbed_run(
             ("done", 1): 1
         }
         assert program.stop() == 0
+
+
+#: Attempts at a call, and requests that a kill cuts off before anybody can write them down.
+ATTEMPTS, CUT_OFF = 5, 1
+
+
+def test_a_call_that_times_out_ends_after_its_attempts_whoever_is_killed_meanwhile(
+    tmp_path: Path,
+) -> None:
+    with (
+        FakeServer(Options(faults={"hang": 1.0})) as model,
+        new_stack(tmp_path / "hanging", model.base_url) as stack,
+    ):
+        program, client = begin(stack, items=1)
+        with closing(sqlite3.connect(stack.folder / "labelhub.sqlite3")) as database:
+            database.execute("UPDATE llm_provider SET read_timeout = 1 WHERE kind != 'offline'")
+            database.commit()
+        run = client.post("projects/hotel/runs/", {"protocol": "single", "model": "fake-model"})
+
+        def tried() -> int:
+            rows = stack.rows("SELECT failed_tries FROM debates_debate")
+            return sum(message.count("timed out") for (message,) in rows)
+
+        wait_for(lambda: tried() >= 2, seconds=60, what="two attempts")
+        program.kill()
+        before = tried()
+        assert before >= 2
+        program, client.address = stack.server()
+        ended = wait_for(
+            lambda: found if (found := run_of(client, run["id"]))["status"] != "running" else None,
+            seconds=180,
+            what="the end of the run",
+        )
+        assert "imed out in 5 attempts" in str(ended), ended
+        assert model.outcomes["hang"] <= ATTEMPTS + CUT_OFF
+        assert stack.rows("SELECT status FROM debates_debate") == [("failed",)]
+        assert stack.rows("SELECT tokens_out, cost_nanousd FROM debates_run") == [(0, 0)]

@@ -30,7 +30,7 @@ _COUNTRY = re.compile("[A-Za-z]{2}")
 #: Messages of one socket that the models are asked about at once.
 MOST_AT_ONCE = 2
 #: Pieces of a large frame that are written without a pause; about a millisecond of work.
-PIECES = 20
+PIECES = 2_000
 
 
 async def on_message(session: Session, frame: Frame) -> None:
@@ -145,7 +145,7 @@ async def on_ident(session: Session, frame: Frame) -> None:
 async def on_consent(session: Session, frame: Frame) -> None:
     """The present text was agreed to, also by somebody who had said no before; or, in a chat, to
     nothing but the chat from now on."""
-    agreed = cast(frames.Consent, frame.d).agreed
+    agreed = cast(frames.Agreed, frame.d)
     asked = "questions" in agreed.scope
     if session.author_id and not asked:  # a no counts whichever text it was said to
         await session.act(authors.opt_out)
@@ -202,21 +202,22 @@ async def on_ping(session: Session, frame: Frame) -> None:
     await session.socket.send("pong", {}, re=frame.id)
 
 
-HANDLERS: Mapping[type, Handler] = {
-    frames.Msg: on_message,
-    frames.Shown: on_shown,
-    frames.Early: on_early,
-    frames.Answer: on_answer,
-    frames.Dismiss: on_dismiss,
-    frames.Undo: on_undo,
-    frames.Retry: on_retry,
-    frames.Offered: on_offered,
-    frames.Ident: on_ident,
-    frames.Consent: on_consent,
-    frames.Optout: on_optout,
-    frames.Export: on_export,
-    frames.Erase: on_erase,
-    frames.Ping: on_ping,
+#: By the kind of frame.
+HANDLERS: Mapping[str, Handler] = {
+    "msg": on_message,
+    "shown": on_shown,
+    "early": on_early,
+    "answer": on_answer,
+    "dismiss": on_dismiss,
+    "undo": on_undo,
+    "retry": on_retry,
+    "offered": on_offered,
+    "ident": on_ident,
+    "consent": on_consent,
+    "optout": on_optout,
+    "export": on_export,
+    "erase": on_erase,
+    "ping": on_ping,
 }
 
 

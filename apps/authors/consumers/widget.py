@@ -249,7 +249,7 @@ async def _read_frame(socket: Socket, raw: str | bytes) -> Frame | None:
 
 
 async def _handle(session: Session, frame: Frame) -> None:
-    handler = HANDLERS.get(type(frame.d))
+    handler = HANDLERS.get(frame.t)
     if handler is None:  # a kind of a later version: passed over
         return
     try:

@@ -240,8 +240,8 @@ def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str
     """
     usual = language if language in site.languages else site.language
     found = Screening(text="", language=detect_language(text, site.languages, usual))
-    screened = screen(text, recent=recent)
-    found.note("screen", passed=screened.passed, reason=screened.reason)
+    reason = screen(text, recent=recent)
+    found.note("screen", passed=not reason, reason=reason)
     redacted = redact(text, region=site.region, names=finder())
     found.text = redacted.text
     kinds = sorted({finding.type for finding in redacted.findings})

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeAlias
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import WORD, YES, YES_NO, Feature, band_words
-from labelhub.core.interview.question_checks import Detect, Leaks, no_leaks
-from labelhub.core.interview.questions import Draft, Fault, template_draft
+from labelhub.core.interview.question_checks import Leaks, no_leaks
+from labelhub.core.interview.questions import Fault, template_draft
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
@@ -174,7 +174,7 @@ MOST_PREDICTED_WORDS = 4
 _RELEVANCE = "What is the message, and what does it give a reason to ask its author about?"
 _PREDICTION = "{name}: {definition} What is most probable?"
 #: The same questions for the same message, as far as a model can.
-_USUAL_PARAMS: Mapping[str, Any] = {"temperature": 0}
+_PARAMS: Mapping[str, Any] = {"temperature": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,9 +206,7 @@ class InterviewPlan:
         least_relevant: the fewest features with a usable prediction to ask about a message.
         most_questions: 1 to 4.
         asked: key of a feature → how often this author was asked about it.
-        params: parameters for each role's model.
         leaks: whether words hold personal data.
-        detect: the language of some words, if it is known.
         chooser: decides what to ask about; None: :class:`LeastAsked`.
 
     Raises:
@@ -221,9 +219,7 @@ class InterviewPlan:
     least_relevant: int = 1
     most_questions: int = MOST_QUESTIONS
     asked: Mapping[str, int] = field(default_factory=dict)
-    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     leaks: Leaks = no_leaks
-    detect: Detect | None = None
     chooser: Chooser | None = None
 
     @property
@@ -272,19 +268,27 @@ def question_turn(
 ) -> Call:
     """Ask for a question about ``feature``; ``problems`` are the faults of an earlier one."""
     role = "word" if feature.answer == WORD else "question"
-    prompt = plan.prompts[role]
+    prompt, language = plan.prompts[role], message.language
+    ready = template_draft(feature, predicted, language)
+    # For models that are no language models; no model words fixed answers.
+    options = () if ready is None or ready.values else ready.options
+    template = {} if ready is None else {"question": ready.text, "options": list(options)}
     inputs = {
         "name": feature.name,
         "predicted": predicted,
-        "language": message.language,
-        "template": _template(template_draft(feature, predicted, message.language)),
+        "language": language,
+        "template": template,
     }
+    words = feature.own_words(language)
     # The details of faults quote the question that a model wrote.
     explained = "\n".join(fault.detail for fault in problems)
     shown = inputs | {
         "definition": definition_of(feature),
         "hint": feature.hint,
-        "values": _value_block(feature, message.language),
+        "values": [
+            {"words": words.get(value, value), "meaning": meaning}
+            for value, meaning in meanings_of(feature).items()
+        ],
         "count": feature.option_count,
         "predicted": "" if feature.values else fence(predicted, plan.salt),
         "problems": fence(explained, plan.salt) if explained else "",
@@ -298,7 +302,7 @@ def question_turn(
         schema=_value_schema(feature),
         text=message.text,
         inputs=inputs,
-        params=_params(plan, role),
+        params=dict(_PARAMS),
         output=prompt.output,
     )
 
@@ -329,7 +333,7 @@ def _decision(
         schema=schema,
         text=message.text,
         inputs=inputs or {},
-        params=_params(plan, role),
+        params=dict(_PARAMS),
         output=prompt.output,
     )
 
@@ -372,15 +376,6 @@ def _value_schema(feature: Feature) -> Schema:
     return parse_schema({"task": "single", "question": question, "labels": labels})
 
 
-def _value_block(feature: Feature, language: str) -> list[dict[str, str]]:
-    """The fixed answers in the author's language, with their meanings."""
-    words = feature.own_words(language)
-    return [
-        {"words": words.get(value, value), "meaning": meaning}
-        for value, meaning in meanings_of(feature).items()
-    ]
-
-
 def meanings_of(feature: Feature) -> dict[str, str]:
     """Value → its meaning, "" if there is none; bands have their unit."""
     meanings = {value: feature.meanings.get(value, "") for value in feature.values}
@@ -416,15 +411,3 @@ def _item_block(message: AuthorMessage, salt: str, unjudged: Sequence[str] = ())
             0, f"What the author wrote before, perhaps in another conversation:\n{earlier}"
         )
     return "\n\n".join([*parts, f"The message:\n{fence(message.text, salt)}"])
-
-
-def _template(draft: Draft | None) -> dict[str, Any]:
-    """A ready question for models that are no language models; empty if there is none."""
-    if draft is None:
-        return {}
-    # No model words fixed answers.
-    return {"question": draft.text, "options": [] if draft.values else list(draft.options)}
-
-
-def _params(plan: InterviewPlan, role: str) -> dict[str, Any]:
-    return {**_USUAL_PARAMS, **plan.params.get(role, {})}

@@ -62,12 +62,6 @@ def band_values(bounds: Sequence[float]) -> tuple[str, ...]:
     return _bands(bounds, "", _NAMES)
 
 
-def yes_no_words(language: str) -> dict[str, str]:
-    """Yes and no in an author's language; empty for other languages than ours."""
-    words = _YES_NO.get(_short(language))
-    return dict(zip((YES, NO), words, strict=True)) if words else {}
-
-
 def band_words(bounds: Sequence[float], unit: str, language: str) -> dict[str, str]:
     """Value → its band in words of an author's language; empty for other languages than ours."""
     if _short(language) not in _BANDS:
@@ -236,9 +230,10 @@ class Feature:
 
 
 def derived_words(feature: Feature, language: str) -> dict[str, str]:
-    """Our own words for the values of yes or no or of a number; empty for other features."""
+    """Our own words for the values of yes or no or of a number; empty for other features, and for
+    other languages than ours."""
     if feature.answer == YES_NO:
-        return yes_no_words(language)
+        return dict(zip((YES, NO), _YES_NO.get(_short(language), ()), strict=False))
     if feature.answer == NUMBER:
         return band_words(feature.bounds, feature.unit, language)
     return {}

@@ -11,7 +11,7 @@ follow the name of the field, such as "must be a text"; :func:`take` adds the na
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 
@@ -320,30 +320,9 @@ class Ident:
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
-    """A newer consent text was agreed to."""
-
-    agreed: Agreed
-
-
-@dataclass(frozen=True, slots=True)
-class Optout:
-    """Do not ask me again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """Show my data."""
-
-
-@dataclass(frozen=True, slots=True)
-class Erase:
-    """Delete my data."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ping:
-    """Still there."""
+class NoFields:
+    """Never ask me again ("optout"), show or delete my data ("export", "erase"), or still there
+    ("ping")."""
 
 
 Body: TypeAlias = (
@@ -357,11 +336,8 @@ Body: TypeAlias = (
     | Retry
     | Offered
     | Ident
-    | Consent
-    | Optout
-    | Export
-    | Erase
-    | Ping
+    | Agreed
+    | NoFields
 )
 _Fields: TypeAlias = Mapping[str, Any]
 
@@ -432,11 +408,8 @@ KINDS: Mapping[str, Callable[[_Fields], Body]] = {
         take(d, "what", one_of("shown", "click", "helpful", "unhelpful", "close")),
     ),
     "ident": lambda d: Ident(take(d, "ident", text)),
-    "consent": lambda d: Consent(_agreed(d)),
-    "optout": lambda _: Optout(),
-    "export": lambda _: Export(),
-    "erase": lambda _: Erase(),
-    "ping": lambda _: Ping(),
+    "consent": _agreed,
+    **dict.fromkeys(("optout", "export", "erase", "ping"), lambda _: NoFields()),
 }
 
 
@@ -518,25 +491,17 @@ def _decode_object(raw: str | bytes) -> Mapping[str, Any]:
     return found
 
 
-def _deeper_than(value: object, most: int) -> bool:
-    layer = [value]
+def _deeper_than(value: dict[str, Any], most: int) -> bool:
+    layer: list[Any] = [value]
     for _ in range(most):
-        layer = [inner for outer in layer for inner in _parts(outer)]
+        nested = [outer for outer in layer if isinstance(outer, dict | list)]
+        lists = (outer.values() if isinstance(outer, dict) else outer for outer in nested)
+        layer = [inner for outer in lists for inner in outer]
         if not layer:
             return False
     return True
 
 
-def _parts(value: object) -> list[Any]:
-    """The members of an object or a list."""
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
-
-
-_SURROGATES = re.compile("[\ud800-\udfff]")
-#: The members of a long list that are written in one piece.
-AT_ONCE = 50
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
@@ -555,37 +520,8 @@ def frame(t: str, d: Mapping[str, Any], *, re: str = "", seq: int | None = None)
 
 
 def frame_in_pieces(t: str, d: Mapping[str, Any], *, re: str = "") -> Iterator[str]:
-    """The same piece by piece, for frames of megabytes: other threads may run between pieces. A
-    piece has at most :data:`AT_ONCE` members of a list without inner lists."""
-    return map(_storable, _pieces(_envelope(t, d, re, None)))
-
-
-def _pieces(value: Any) -> Iterator[str]:
-    if value and isinstance(value, dict):
-        yield from _joined("{", "}", ((_ENCODER.encode(key) + ":", value[key]) for key in value))
-    elif isinstance(value, list) and not all(map(_is_flat, value)):
-        yield from _joined("[", "]", (("", member) for member in value))
-    elif isinstance(value, list) and len(value) > AT_ONCE:
-        for start in range(0, len(value), AT_ONCE):
-            yield "," if start else "["
-            yield _ENCODER.encode(value[start : start + AT_ONCE])[1:-1]
-        yield "]"
-    else:
-        yield _ENCODER.encode(value)
-
-
-def _joined(begin: str, end: str, members: Iterable[tuple[str, Any]]) -> Iterator[str]:
-    for count, (name, value) in enumerate(members):
-        yield ("," if count else begin) + name
-        yield from _pieces(value)
-    yield end
-
-
-def _is_flat(value: Any) -> bool:
-    inside = value.values() if isinstance(value, dict) else ()
-    return not isinstance(value, list) and not any(
-        isinstance(member, dict | list) for member in inside
-    )
+    """The same piece by piece, for frames of megabytes: other threads may run between pieces."""
+    return map(_storable, _ENCODER.iterencode(_envelope(t, d, re, None)))
 
 
 def _envelope(t: str, d: Mapping[str, Any], re: str, seq: int | None) -> dict[str, Any]:
@@ -598,4 +534,4 @@ def _envelope(t: str, d: Mapping[str, Any], re: str, seq: int | None) -> dict[st
 
 
 def _storable(text: str) -> str:
-    return _SURROGATES.sub("\ufffd", text)
+    return _SURROGATE.sub("\ufffd", text)

@@ -6,14 +6,10 @@ wording.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
-from labelhub.core.interview.chance import (
-    LEAST_EXPECTED,
-    two_shares,
-    uniform_chance,
-    wilson,
-)
+from scipy.stats import chisquare
+
+from labelhub.core.interview.chance import LEAST_EXPECTED, two_shares, wilson
 
 METHOD = "Wilson, 95 %"
 #: The significance level of a rise and the fewest cases on both sides; strict, because people may
@@ -86,15 +82,25 @@ class PositionCheck:
     words: str
 
 
-class _Share(NamedTuple):
-    definition: str
-    part: int
-    n: int
-
-
 def rates(funnel: Funnel) -> dict[str, FunnelRate]:
     """Every rate of ``funnel`` by its name; dropping stages as ``dropped:<stage>``."""
-    return {name: _rate(name, share) for name, share in _shares(funnel).items()}
+    shown, messages, fitted = funnel.shown, funnel.messages, funnel.answered + funnel.nofit
+    found = [
+        _rate(f"dropped:{stage}", f"messages dropped by {stage} / messages", count, messages)
+        for stage, count in sorted(funnel.dropped.items())
+    ]
+    found += [
+        _rate("taskable", "messages worth a question / messages", funnel.taskable, messages),
+        _rate("asked", "messages asked about / those worth it", funnel.surveys, funnel.taskable),
+        _rate("answered", "questions answered / shown", funnel.answered, shown),
+        _rate("nofit", "none of these fit / (answered + none of these fit)", funnel.nofit, fitted),
+        _rate("skipped", "questions skipped / shown", funnel.skipped, shown),
+        _rate("closed", "questions closed / shown", funnel.closed, shown),
+        _rate("expired", "questions expired / shown", funnel.expired, shown),
+        _rate("early", "questions chosen too early on / shown", funnel.early, shown),
+        _rate("optouts", "authors who opted out / questions shown", funnel.optouts, shown),
+    ]
+    return {rate.name: rate for rate in found}
 
 
 def alerts(now: Funnel, before: Funnel) -> list[Alert]:
@@ -115,7 +121,7 @@ def position_check(counts: Sequence[int]) -> PositionCheck:
             f"There are too few answers ({n}): at least {LEAST_EXPECTED} for each place are needed."
         )
         return PositionCheck(n, None, None, alarm=False, words=few)
-    statistic, p = uniform_chance(counts)
+    statistic, p = map(float, chisquare(counts))
     alarm = p < POSITION_LEVEL
     places = ", ".join(f"{count / n:.0%}" for count in counts)
     verdict = "more uneven than shuffling explains" if alarm else "as even as shuffling makes them"
@@ -123,27 +129,7 @@ def position_check(counts: Sequence[int]) -> PositionCheck:
     return PositionCheck(n, statistic, p, alarm=alarm, words=words)
 
 
-def _shares(funnel: Funnel) -> dict[str, _Share]:
-    shown, messages, fitted = funnel.shown, funnel.messages, funnel.answered + funnel.nofit
-    dropped = {
-        f"dropped:{stage}": _Share(f"messages dropped by {stage} / messages", count, messages)
-        for stage, count in sorted(funnel.dropped.items())
-    }
-    return dropped | {
-        "taskable": _Share("messages worth a question / messages", funnel.taskable, messages),
-        "asked": _Share("messages asked about / those worth it", funnel.surveys, funnel.taskable),
-        "answered": _Share("questions answered / shown", funnel.answered, shown),
-        "nofit": _Share("none of these fit / (answered + none of these fit)", funnel.nofit, fitted),
-        "skipped": _Share("questions skipped / shown", funnel.skipped, shown),
-        "closed": _Share("questions closed / shown", funnel.closed, shown),
-        "expired": _Share("questions expired / shown", funnel.expired, shown),
-        "early": _Share("questions chosen too early on / shown", funnel.early, shown),
-        "optouts": _Share("authors who opted out / questions shown", funnel.optouts, shown),
-    }
-
-
-def _rate(name: str, share: _Share) -> FunnelRate:
-    definition, part, n = share
+def _rate(name: str, definition: str, part: int, n: int) -> FunnelRate:
     reason = "" if n else "nothing to count yet"
     if part > n > 0:
         # Reports of shown questions travel apart from answers and may be lost.

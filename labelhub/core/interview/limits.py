@@ -94,6 +94,8 @@ def network_prefix(address: str) -> str:
     return str(ip_network((found, bits), strict=False))
 
 
+#: After so many dismissals in a row the pause grows by this factor with each, up to the longest.
+BACKOFF_AFTER, BACKOFF_FACTOR, LONGEST_BACKOFF = 2, 4.0, timedelta(days=7)
 #: The first back-off, seconds, even if a site has no pause between questions.
 LEAST_REST = 90.0
 
@@ -115,9 +117,8 @@ class ThrottleRule:
     """A site's limits for one author.
 
     At most one survey in ``every_messages`` messages, ``min_seconds`` apart, ``per_conversation``
-    and ``per_day``. The first survey waits as long after the author came. After ``backoff_after``
-    dismissals in a row the pause grows by ``backoff_factor`` with each, up to ``longest_backoff``.
-    Of the remaining messages the share ``sampling`` is asked about.
+    and ``per_day``. The first survey waits as long after the author came. Of the remaining messages
+    the share ``sampling`` is asked about.
 
     Raises:
         InvalidInput: a number is out of its range.
@@ -127,9 +128,6 @@ class ThrottleRule:
     min_seconds: float = 90
     per_conversation: int = 4
     per_day: int = 10
-    backoff_after: int = 2
-    backoff_factor: float = 4
-    longest_backoff: timedelta = timedelta(days=7)
     sampling: float = 1.0
 
     def __post_init__(self) -> None:
@@ -143,9 +141,6 @@ _RANGES: Mapping[str, tuple[Any, Any]] = {
     "min_seconds": (0, 31_536_000),
     "per_conversation": (0, 10_000),
     "per_day": (0, 10_000),
-    "backoff_after": (1, 10_000),
-    "backoff_factor": (1, 10_000),
-    "longest_backoff": (timedelta(0), timedelta(days=365)),
     "sampling": (0, 1),
 }
 
@@ -238,14 +233,14 @@ def _check_pauses(rule: ThrottleRule, history: AskHistory, now: datetime) -> Per
 
 def _backoff(rule: ThrottleRule, dismissals: int) -> timedelta | None:
     """The pause after so many dismissals; None if there are too few."""
-    grown = dismissals - rule.backoff_after + 1
+    grown = dismissals - BACKOFF_AFTER + 1
     if grown < 1:
         return None
-    rest, longest = max(rule.min_seconds, LEAST_REST), rule.longest_backoff.total_seconds()
+    rest, longest = max(rule.min_seconds, LEAST_REST), LONGEST_BACKOFF.total_seconds()
     # In logarithms: no number of dismissals may overflow.
-    if math.log(rest) + grown * math.log(rule.backoff_factor) >= math.log(longest or 1):
-        return rule.longest_backoff
-    return timedelta(seconds=rest * rule.backoff_factor**grown)
+    if math.log(rest) + grown * math.log(BACKOFF_FACTOR) >= math.log(longest):
+        return LONGEST_BACKOFF
+    return timedelta(seconds=rest * BACKOFF_FACTOR**grown)
 
 
 def _refused(reason: Reason, until: datetime | None = None) -> Permit:

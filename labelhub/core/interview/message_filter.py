@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from labelhub.core.interview.language import MOST_READ, fold_text, is_dense, tokens_of
 
@@ -43,30 +42,15 @@ _LATIN = re.compile(r"[a-z]+")
 _UNSAID = re.compile("[^a-zA-Z0-9]")
 
 
-@dataclass(frozen=True, slots=True)
-class ScreenResult:
-    """The verdict on a message.
-
-    ``reason``: "" if it ``passed``, else ``empty``, ``repeated``, ``machine_like``, ``overlong``,
-    ``too_short`` or ``spam``.
-    """
-
-    passed: bool
-    reason: str = ""
-
-
-def screen(text: str, *, recent: Sequence[str] = ()) -> ScreenResult:
-    """Whether the author of ``text`` may be asked about it, by rules without a model.
+def screen(text: str, *, recent: Sequence[str] = ()) -> str:
+    """Why the author of ``text`` may not be asked about it, by rules without a model; "" if nothing
+    speaks against it, else ``empty``, ``repeated``, ``machine_like``, ``overlong``, ``too_short``
+    or ``spam``.
 
     Args:
         text: a message as its author wrote it.
         recent: messages of the same author shortly before; an equal one makes ``text`` repeated.
     """
-    reason = _drop_reason(text, recent)
-    return ScreenResult(not reason, reason)
-
-
-def _drop_reason(text: str, recent: Sequence[str]) -> str:
     tokens = tokens_of(text)
     if not any(map(str.isalnum, text[:MOST_READ])):
         return "empty"

@@ -251,9 +251,10 @@ def _questions(
         ]
         for writing, reply in zip(unfinished, replies, strict=True):
             _take_reply(writing, reply, message, plan)
-    for writing in texts:
-        if writing.draft is None:
-            writing.draft = _from_template(writing, message, plan)
+    for writing in (text for text in texts if text.draft is None):
+        ready = template_draft(writing.feature, writing.predicted, message.language)
+        if ready is not None:
+            _take_draft(writing, ready, message, plan)
     drafts = tuple(text.draft for text in texts if text.draft is not None)
     data = {"questions": {text.feature.key: text.to_json() for text in texts}}
     reason = "" if drafts else "no_question"
@@ -270,31 +271,17 @@ def _take_reply(
         draft = read_draft(reply.text, writing.feature, writing.predicted, message.language)
     except Unreadable as problem:
         writing.refused.append((Fault("unreadable", problem.message),))
-        return
-    found = _faults(draft, writing.feature, message, plan)
-    if found:
+    else:
+        _take_draft(writing, draft, message, plan)
+
+
+def _take_draft(
+    writing: _QuestionAttempts, draft: Draft, message: AuthorMessage, plan: InterviewPlan
+) -> None:
+    if found := faults(draft, message.text, writing.feature, leaks=plan.leaks):
         writing.refused.append(found)
     else:
         writing.draft = draft
-
-
-def _from_template(
-    writing: _QuestionAttempts, message: AuthorMessage, plan: InterviewPlan
-) -> Draft | None:
-    draft = template_draft(writing.feature, writing.predicted, message.language)
-    if draft is None:
-        return None
-    found = _faults(draft, writing.feature, message, plan)
-    if found:
-        writing.refused.append(found)
-        return None
-    return draft
-
-
-def _faults(
-    draft: Draft, feature: Feature, message: AuthorMessage, plan: InterviewPlan
-) -> tuple[Fault, ...]:
-    return faults(draft, message.text, feature, leaks=plan.leaks, detect=plan.detect)
 
 
 def _unusable(feature: Feature, reply: Reply, plan: InterviewPlan) -> str:

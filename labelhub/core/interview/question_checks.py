@@ -106,7 +106,6 @@ LONGEST_QUESTION, MOST_WORDS = 140, 14
 LONGEST_QUOTE = 80
 
 Leaks = Callable[[str], bool]
-Detect = Callable[[str], str]
 
 _ENDS = ("?", "？", "؟", "か。", "か")
 _ASKED = re.compile(r"[?？؟]+")
@@ -146,7 +145,6 @@ def faults(
     feature: Feature,
     *,
     leaks: Leaks = no_leaks,
-    detect: Detect | None = None,
 ) -> tuple[Fault, ...]:
     """The faults of ``draft``; empty if it may be shown.
 
@@ -156,10 +154,9 @@ def faults(
         feature: the subject of the question.
         leaks: whether words hold personal data; the same function for the same rules, because its
             results are cached.
-        detect: the language of some words, if it is known ("de").
     """
     check = _cached_draft_faults if _is_template(draft, feature) else _draft_faults
-    problems = check(draft, feature, leaks, detect)
+    problems = check(draft, feature, leaks)
     # Longer questions are refused for their length.
     asked, written = plain(draft.text[:LONGEST_QUESTION]), plain(message_text)
     size = LONGEST_QUOTE + 1
@@ -177,16 +174,14 @@ def _is_template(draft: Draft, feature: Feature) -> bool:
     return set(draft.options) <= set(template.options.values())
 
 
-def _draft_faults(
-    draft: Draft, feature: Feature, leaks: Leaks, detect: Detect | None
-) -> tuple[Fault, ...]:
+def _draft_faults(draft: Draft, feature: Feature, leaks: Leaks) -> tuple[Fault, ...]:
     """The faults of a draft, whatever the message was."""
     table = table_of(draft.language)
     return (
         *_kind_faults(draft, feature),
         *_form_faults(draft.text),
         *_wording_faults(draft, table),
-        *_language_faults(draft, detect),
+        *_language_faults(draft),
         *_harm_faults(draft, leaks),
         *(_sense_faults(draft, feature, table) if draft.source == "model" else ()),
         *(option_faults(draft, feature, table) if feature.kind == CHOICE else ()),
@@ -239,13 +234,8 @@ def _wording_faults(draft: Draft, table: Table) -> Iterator[Fault]:
         yield Fault("not_the_author", "It does not ask about the author.")
 
 
-def _language_faults(draft: Draft, detect: Detect | None) -> Iterator[Fault]:
-    if not draft.language:
-        return
-    words = " ".join((draft.text, *draft.options))
-    found = detect(words) if detect and draft.source == "model" else draft.language
-    same = found.partition("-")[0] == draft.language.partition("-")[0]
-    if not same or not is_written_in(draft.text, draft.language):
+def _language_faults(draft: Draft) -> Iterator[Fault]:
+    if draft.language and not is_written_in(draft.text, draft.language):
         yield Fault("language", f"It is not written in the language '{draft.language}'.")
 
 

@@ -83,18 +83,6 @@ def template_draft(feature: Feature, predicted: str, language: str) -> Draft | N
     )
 
 
-def closed_draft(feature: Feature, question: str, predicted: str, language: str) -> Draft | None:
-    """A model's ``question`` about a feature with fixed values.
-
-    The options are always the feature's own words; of many values those nearest to the predicted
-    one. None if the feature has no words in that language, or ``predicted`` is no value.
-    """
-    words = feature.own_words(language)
-    if predicted not in words:
-        return None
-    return _make_choice(feature, Template(question, words), predicted, language, source="model")
-
-
 def shuffle_options(draft: Draft, seed: str) -> tuple[str, ...]:
     """The options in the order to show them, always the same for the same seed.
 
@@ -198,10 +186,12 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
     if feature.answer == WORD:
         return Draft(feature.key, WORD, question, language=language)
     if feature.values:
-        closed = closed_draft(feature, question, predicted, language)
-        if closed is None:
+        # The options are always the feature's own words.
+        words = feature.own_words(language)
+        if predicted not in words:
             raise Unreadable("The feature has no words for its answers in this language.")
-        return closed
+        ready = Template(question, words)
+        return _make_choice(feature, ready, predicted, language, source="model")
     if not raw:
         raise Unreadable("The answer holds no options.")
     options = tuple(_read_option(option) for option in raw[:MOST_OPTIONS])
@@ -211,7 +201,9 @@ def read_draft(reply_text: str, feature: Feature, predicted: str, language: str)
         kind=feature.kind,
         text=question,
         options=options,
-        predicted=next((words for words in options if _comparable(words) == wanted and wanted), ""),
+        predicted=next(
+            (option for option in options if _comparable(option) == wanted and wanted), ""
+        ),
         language=language,
     )
 

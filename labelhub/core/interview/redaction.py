@@ -65,21 +65,20 @@ MARKS = {
 class Finding:
     """Personal data at ``start`` up to ``end`` (code points, ``end`` excluded).
 
-    ``type`` is a key of ``MARKS``; ``mark`` replaces the data.
+    ``type`` is a key of ``MARKS``.
     """
 
     start: int
     end: int
     type: str
-    mark: str
+
+    @property
+    def mark(self) -> str:
+        """What replaces the data."""
+        return MARKS[self.type]
 
 
 NameFinder: TypeAlias = Callable[[str], Sequence[Finding]]
-
-
-def make_finding(start: int, end: int, kind: str) -> Finding:
-    """A finding of ``kind`` with its mark."""
-    return Finding(start, end, kind, MARKS[kind])
 
 
 # No letter or digit right before, right after. Letters of Japanese, Chinese, Korean and Thai may
@@ -189,10 +188,22 @@ _LONG_NUMBER = re.compile(
 )
 
 
-def emails(text: str, _region: str) -> Iterator[Finding]:
-    """E-mail addresses, also "name (at) host (dot) com"."""
-    for pattern in _EMAILS:
-        yield from _matches(pattern, text, "email")
+#: What its form alone tells, and its kind.
+_FORMS = (
+    *((pattern, "email") for pattern in _EMAILS),
+    (_MAC, "mac"),
+    (_PEM, "secret"),
+    (_KEY, "secret"),
+    (_LONG_NUMBER, "number"),
+)
+
+
+def forms(text: str, _region: str) -> Iterator[Finding]:
+    """E-mail and MAC addresses, keys of well-known forms, and long numbers: nine digits or more,
+    four groups of digits, or capitals with six digits."""
+    for pattern, kind in _FORMS:
+        for match in pattern.finditer(text):
+            yield Finding(*match.span(), kind)
 
 
 def links(text: str, _region: str) -> Iterator[Finding]:
@@ -200,17 +211,16 @@ def links(text: str, _region: str) -> Iterator[Finding]:
     for pattern in _LINKS:
         for match in pattern.finditer(text):
             bare = match[0].rstrip(_SENTENCE_ENDS)
-            yield make_finding(match.start(), match.start() + len(bare), "url")
+            yield Finding(match.start(), match.start() + len(bare), "url")
 
 
 def machines(text: str, _region: str) -> Iterator[Finding]:
-    """IP and MAC addresses."""
-    yield from _matches(_MAC, text, "mac")
+    """IP addresses."""
     quads = [match for match in _QUAD.finditer(text) if _is_ip(match[0])]
     # "a::b" is a name in some programming languages.
     sixes = [match for match in _COLONS.finditer(text) if _GROUP.search(match[0])]
     for match in (*quads, *(six for six in sixes if six[0].count(":") >= 2 and _is_ip(six[0]))):
-        yield make_finding(match.start(), match.end(), "ip")
+        yield Finding(*match.span(), "ip")
 
 
 def phones(text: str, region: str) -> Iterator[Finding]:
@@ -227,12 +237,7 @@ def phones(text: str, region: str) -> Iterator[Finding]:
             found_numbers.append(match)
     for match in found_numbers:
         if not _DATE_OR_DECIMAL.fullmatch(match.raw_string):
-            yield make_finding(match.start, match.end, "phone")
-
-
-def long_numbers(text: str, _region: str) -> Iterator[Finding]:
-    """Nine digits or more, four groups of digits, and codes of capitals with six digits."""
-    yield from _matches(_LONG_NUMBER, text, "number")
+            yield Finding(match.start, match.end, "phone")
 
 
 def payments(text: str, _region: str) -> Iterator[Finding]:
@@ -244,14 +249,14 @@ def payments(text: str, _region: str) -> Iterator[Finding]:
             count = _card_groups([digits for _, digits in groups[first : first + 19]])
             if count:
                 start, digits = groups[first + count - 1]
-                yield make_finding(groups[first][0], start + len(digits), "card")
+                yield Finding(groups[first][0], start + len(digits), "card")
             first += max(1, count)
     for match in _IBAN.finditer(text):
         # Words after the number look like parts of it: take the longest valid part.
         ends = [end.end() for end in _IBAN_END.finditer(match[0]) if 15 <= end.end() <= 50]
         for end in reversed(ends):
             if iban.is_valid(match[0][:end].replace(".", ""), check_country=False):
-                yield make_finding(match.start(), match.start() + end, "iban")
+                yield Finding(match.start(), match.start() + end, "iban")
                 break
 
 
@@ -260,13 +265,11 @@ def identities(text: str, _region: str) -> Iterator[Finding]:
     for pattern, is_valid in _IDENTITIES:
         for match in pattern.finditer(text):
             if is_valid(match[0].replace(" ", "")):
-                yield make_finding(match.start(), match.end(), "national_id")
+                yield Finding(*match.span(), "national_id")
 
 
 def credentials(text: str, _region: str) -> Iterator[Finding]:
-    """Keys of well-known forms, words after "password" and the like, and long random tokens."""
-    yield from _matches(_PEM, text, "secret")
-    yield from _matches(_KEY, text, "secret")
+    """Words after "password" and the like, and long random tokens."""
     for match in _PASSWORD.finditer(text):
         value = match["value"].rstrip(".,;:!?)'")
         # "my password is x7" names it, "my password is wrong" does not.
@@ -274,15 +277,10 @@ def credentials(text: str, _region: str) -> Iterator[Finding]:
             not letter.isalnum() and letter not in "-'/" for letter in value[1:]
         )
         if len(value) >= 3 and (match["sign"] or match["quote"] or is_secret):
-            yield make_finding(match.start("value"), match.start("value") + len(value), "secret")
+            yield Finding(match.start("value"), match.start("value") + len(value), "secret")
     for match in _TOKEN.finditer(text):
         if _is_random(match[0]):
-            yield make_finding(match.start(), match.end(), "secret")
-
-
-def _matches(pattern: re.Pattern[str], text: str, kind: str) -> Iterator[Finding]:
-    for match in pattern.finditer(text):
-        yield make_finding(match.start(), match.end(), kind)
+            yield Finding(*match.span(), "secret")
 
 
 def _is_ip(written: str) -> bool:
@@ -423,7 +421,7 @@ def _find_names(model: _Model, text: str, offset: int) -> Iterator[Finding]:
     for start, end, kind in runs:
         # Times and sums look like house numbers to the model.
         if not text[start:end].replace(" ", "").isdigit():
-            yield make_finding(offset + start, offset + end, kind)
+            yield Finding(offset + start, offset + end, kind)
 
 
 def _kinds_of_characters(model: _Model, text: str) -> Sequence[str]:
@@ -448,7 +446,7 @@ def _kinds_of_characters(model: _Model, text: str) -> Sequence[str]:
     return kinds
 
 
-_DETECTORS = (emails, links, machines, phones, payments, identities, credentials, long_numbers)
+_DETECTORS = (forms, links, machines, phones, payments, identities, credentials)
 _RANKS = {kind: rank for rank, kind in enumerate(MARKS)}
 _MARK = re.compile("|".join(sorted({re.escape(mark) for mark in MARKS.values()})))
 #: A mark can reveal something to its left or right; only an attacker needs more passes.
@@ -526,7 +524,7 @@ def _shown(text: str, findings: Sequence[Finding]) -> tuple[str, list[int]]:
 
 
 def _moved(finding: Finding, places: Sequence[int]) -> Finding:
-    return Finding(places[finding.start], places[finding.end - 1] + 1, finding.type, finding.mark)
+    return Finding(places[finding.start], places[finding.end - 1] + 1, finding.type)
 
 
 def _search(text: str, region: str, names: NameFinder | None) -> list[Finding]:
@@ -559,7 +557,7 @@ def _without_overlaps(text: str, findings: Sequence[Finding]) -> Iterator[Findin
             piece = text[start:end]
             if any(letter.isalnum() for letter in piece):
                 left = len(piece) - len(piece.lstrip())
-                yield make_finding(start + left, start + len(piece.rstrip()), owner.type)
+                yield Finding(start + left, start + len(piece.rstrip()), owner.type)
 
 
 def _searchable(text: str) -> tuple[str, list[int] | None]:

@@ -28,6 +28,7 @@ from typing import TypeAlias
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.chance import binomial_tail, wilson
+from labelhub.core.interview.features import OPTIONS
 
 #: The most texts to compare and the most characters of each: similar texts show early.
 MOST_TEXTS, MOST_READ = 50, 2_000
@@ -111,8 +112,8 @@ class TrustEvidence:
 
     answers: answers that stand (not undone), within these counts.
     early_attempts: questions on which an option was chosen too early, each counted once.
-    positions: where the chosen options stood (from 0) among the ``options`` offered, only of
-        questions whose options were shuffled: an ordinal scale is no lottery.
+    positions: where the chosen options stood (from 0), only of questions whose options were
+        shuffled: an ordinal scale is no lottery.
     nofit, skips: "none of these fit"; skipped or closed.
     reask_agreed, reask_total: of questions asked a second time, how many got the same answer.
     answers_per_hour, messages_per_minute: the most in any hour, any minute.
@@ -139,7 +140,6 @@ class TrustEvidence:
     answers: int = 0
     early_attempts: int = 0
     positions: tuple[int, ...] = ()
-    options: int = 4
     nofit: int = 0
     skips: int = 0
     reask_agreed: int = 0
@@ -175,10 +175,8 @@ class TrustEvidence:
                 raise InvalidInput.at(part, f"must not be more than {whole}")
         if self.usual_agreement is not None and not 0 <= self.usual_agreement <= 1:
             raise InvalidInput.at("usual_agreement", "must be a share from 0 to 1")
-        if self.options < 2:
-            raise InvalidInput.at("options", "must be at least 2")
-        if any(not 0 <= position < self.options for position in self.positions):
-            raise InvalidInput.at("positions", "must each be from 0 to one below options")
+        if any(not 0 <= position < OPTIONS for position in self.positions):
+            raise InvalidInput.at("positions", f"must each be from 0 to {OPTIONS - 1}")
         for field in ("median_over_ms", "late_over_ms"):
             value = getattr(self, field)
             if value is not None and not math.isfinite(value):
@@ -226,10 +224,10 @@ def same_position(seen: TrustEvidence) -> Found:
     place, most = max(
         Counter(seen.positions).items(), key=lambda counted: (counted[1], -counted[0])
     )
-    chance = min(1.0, seen.options * binomial_tail(most, n, 1 / seen.options))
+    chance = min(1.0, OPTIONS * binomial_tail(most, n, 1 / OPTIONS))
     likely = _ramp(_unlikeliness(chance), 2, 5)
-    large = _ramp(most / n, 1 / seen.options + 0.15, 0.8)
-    words = f"{most} of {n} answers at place {place + 1} of {seen.options} after shuffling"
+    large = _ramp(most / n, 1 / OPTIONS + 0.15, 0.8)
+    words = f"{most} of {n} answers at place {place + 1} of {OPTIONS} after shuffling"
     return min(likely, large), f"{words} (chance {chance:.2g})"
 
 
@@ -276,7 +274,7 @@ def guessing(seen: TrustEvidence) -> Found:
     """Answers that agree with what is expected no more than random clicks would, at a site where
     those of others do: how much likelier that is by chance than for somebody whom models read half
     as well as the others. Ten times is a doubt, a thousand times a finding."""
-    chance, usual = 1 / seen.options, seen.usual_agreement
+    chance, usual = 1 / OPTIONS, seen.usual_agreement
     if usual is None or seen.expected_total < LEAST_EXPECTED or not telling(seen):
         return 0.0, ""
     read = chance + (usual - chance) / 2
@@ -289,14 +287,14 @@ def guessing(seen: TrustEvidence) -> Found:
 def telling(seen: TrustEvidence) -> bool:
     """Whether models read the site's other authors well enough to hold somebody against it."""
     usual = seen.usual_agreement
-    return usual is not None and usual - 1 / seen.options >= LEAST_LEAD
+    return usual is not None and usual - 1 / OPTIONS >= LEAST_LEAD
 
 
 def sense(seen: TrustEvidence) -> float:
     """What speaks for an author, from 0 to 1: answers that a model, which read what they wrote,
     expected more often than random clicks would be. A chance of 0.05 counts for nothing, one of
     0.001 in full. To answer alike when asked again is no such proof: any rule does."""
-    chance = binomial_tail(seen.expected_agreed, seen.expected_total, 1 / seen.options)
+    chance = binomial_tail(seen.expected_agreed, seen.expected_total, 1 / OPTIONS)
     return _ramp(_unlikeliness(chance), 1.3, 3)
 
 
@@ -465,7 +463,7 @@ def _is_proven(evidence: TrustEvidence, found: Sequence[TrustSignal]) -> bool:
     answers; if nothing can be compared, whether there are many answers without a sign."""
     if evidence.answers < LEAST_TO_PAY:
         return False
-    by_chance = 1 / evidence.options
+    by_chance = 1 / OPTIONS
     expected = binomial_tail(evidence.expected_agreed, evidence.expected_total, by_chance)
     if expected < BY_CHANCE or telling(evidence):
         return expected < BY_CHANCE

@@ -4,7 +4,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -81,26 +81,15 @@ def without_points(text: str) -> str:
 def _table(language: str, raw: Mapping[str, Any]) -> Table:
     spaced = language not in UNSPACED
     patterns = {
-        key: _pattern(raw[key], spaced=spaced)
-        for key in (
-            "leading",
-            "reward",
-            "others",
-            "private",
-            "joined",
-            "paired",
-            "degree",
-            "turning",
-            "asking",
-        )
+        field.name: _pattern(raw[field.name], spaced=spaced or field.name == "catch_all")
+        for field in fields(Table)
+        if field.name not in {"author", "small", "alike"}
     }
     groups = [[plain(word) for word in group.split(",")] for group in raw["alike"]]
     # The first word of a group replaces every word of it.
     alike = {word: words[0] for words in groups for word in words}
     return Table(
         **patterns,
-        catch_all=_pattern(raw["catch_all"], spaced=True),
-        catch_start=_pattern(raw["catch_start"], spaced=spaced),
         author=_pattern(raw["author"], spaced=spaced) if raw["author"] else None,
         small=frozenset(raw["small"]),
         alike=alike,

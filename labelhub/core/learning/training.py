@@ -307,9 +307,8 @@ def _simulated(
 ) -> dict[str, Any]:
     first = np.unique(np.array(same), return_index=True)[1]
     if len(first) < LEAST_SIMULATED:
-        return {
-            "reason": f"it needs {LEAST_SIMULATED} different texts with gold; there are {len(first)}"
-        }
+        needed = f"{LEAST_SIMULATED} different texts with gold"
+        return {"reason": f"it needs {needed}; there are {len(first)}"}
     documents = [normalise_document(lesson.documents[place]) for place in first]
     terms = _most_terms(lesson, SIMULATED_WEIGHTS, MOST_TERMS // 2)
     rows = Features(terms).fit(documents).transform(documents)

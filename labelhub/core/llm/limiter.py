@@ -43,39 +43,18 @@ class LimitChange:
 
 @dataclass(slots=True)
 class Slot:
-    """The place of one call in flight; its methods report what went wrong."""
+    """The place of one call in flight, to report what went wrong; the first of these counts.
+
+    Attributes:
+        refused: the endpoint had too many requests.
+        timed_out: no answer came in time.
+        troubled: a server error, no reason to cut the limit, nor to raise it.
+    """
 
     begun: float = 0.0
-    _refused: bool = False
-    _troubled: bool = False
-    _timed_out: bool = False
-
-    def refused(self) -> None:
-        """Report that the endpoint had too many requests."""
-        self._refused = True
-
-    def timed_out(self) -> None:
-        """Report that no answer came in time."""
-        self._timed_out = True
-
-    def troubled(self) -> None:
-        """Report a server error: no reason to cut the limit, nor to raise it."""
-        self._troubled = True
-
-    @property
-    def was_refused(self) -> bool:
-        """Whether the endpoint had too many requests."""
-        return self._refused
-
-    @property
-    def has_timed_out(self) -> bool:
-        """Whether no answer came in time."""
-        return self._timed_out and not self._refused
-
-    @property
-    def was_troubled(self) -> bool:
-        """Whether there was a server error and nothing else."""
-        return self._troubled and not (self._refused or self._timed_out)
+    refused: bool = False
+    timed_out: bool = False
+    troubled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,16 +194,16 @@ class Limiter:
 
     def _heed(self, slot: Slot) -> None:
         now = self._clock()
-        self.refused_last = slot.was_refused
-        self._refusals.append(slot.was_refused)
-        self._unanswered.append(slot.has_timed_out)
-        if slot.has_timed_out:
-            self._heed_time_out(slot, now)
-        elif slot.was_refused:
+        self.refused_last = slot.refused
+        self._refusals.append(slot.refused)
+        self._unanswered.append(slot.timed_out and not slot.refused)
+        if slot.refused:
             self._refused += now >= self._cut_until
             if now >= self._cut_until and sum(self._refusals) > TOLERATED_SHARE * WINDOW:
                 self._cut(now)
-        elif slot.was_troubled:
+        elif slot.timed_out:
+            self._heed_time_out(slot, now)
+        elif slot.troubled:
             self._start_round()
         else:
             self.time_outs = TimeOuts(cut=self.time_outs.cut)

@@ -1,6 +1,6 @@
 """The parameters of a role's calls and their allowed values."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,78 +12,57 @@ MOST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class NumberRange:
-    """Numbers from ``low`` to ``high``, both included."""
+class AllowedValues:
+    """The allowed values of a parameter: in words, and whether they hold a value."""
 
-    low: float
-    high: float
-    whole: bool = False
+    words: str
+    hold: Callable[[Any], bool]
 
-    @property
-    def words(self) -> str:
-        """The range in words: ``a number from 0 to 2``."""
-        kind = "a whole number" if self.whole else "a number"
-        return f"{kind} from {self.low:,} to {self.high:,}"
 
-    def holds(self, value: Any) -> bool:
-        """Whether ``value`` is such a number; a boolean is not."""
-        kinds = int if self.whole else (int, float)
+def _numbers(low: float, high: float, *, whole: bool = False) -> AllowedValues:
+    """Numbers from ``low`` to ``high``, both included; a boolean is none."""
+
+    def hold(value: Any) -> bool:
+        kinds = int if whole else (int, float)
         right = isinstance(value, kinds) and not isinstance(value, bool)
-        return right and self.low <= value <= self.high
+        return right and low <= value <= high
+
+    kind = "a whole number" if whole else "a number"
+    return AllowedValues(f"{kind} from {low:,} to {high:,}", hold)
 
 
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """One of several values."""
+def _one_of(values: tuple[Any, ...]) -> AllowedValues:
+    """One of ``values``, of the same type."""
 
-    values: tuple[Any, ...]
+    def hold(value: Any) -> bool:
+        return any(type(value) is type(allowed) and value == allowed for allowed in values)
 
-    @property
-    def words(self) -> str:
-        """The values in words: ``one of low, high``."""
-        return f"one of {', '.join(str(value).lower() for value in self.values)}"
-
-    def holds(self, value: Any) -> bool:
-        """Whether ``value`` is one of them, of the same type."""
-        return any(
-            value is allowed or (value == allowed and type(value) is type(allowed))
-            for allowed in self.values
-        )
+    return AllowedValues(f"one of {', '.join(str(value).lower() for value in values)}", hold)
 
 
-@dataclass(frozen=True, slots=True)
-class StopTexts:
+def _stop_texts(most: int) -> AllowedValues:
     """A list of one to ``most`` texts that are not empty, or one such text."""
 
-    most: int
-
-    @property
-    def words(self) -> str:
-        """The form in words."""
-        return f"a text or a list of up to {self.most}"
-
-    def holds(self, value: Any) -> bool:
-        """Whether ``value`` is such a text or list."""
+    def hold(value: Any) -> bool:
         texts = [value] if isinstance(value, str) else value
-        return (
-            isinstance(texts, list)
-            and 1 <= len(texts) <= self.most
-            and all(isinstance(text, str) and text for text in texts)
-        )
+        right = isinstance(texts, list) and 1 <= len(texts) <= most
+        return right and all(isinstance(text, str) and text for text in texts)
+
+    return AllowedValues(f"a text or a list of up to {most}", hold)
 
 
 #: The parameters of chat completions that change answers, but not their form.
-PARAMS: Mapping[str, NumberRange | OneOf | StopTexts] = {
-    "temperature": NumberRange(0, 2),
-    "top_p": NumberRange(0, 1),
-    "max_tokens": NumberRange(1, MOST_TOKENS, whole=True),
-    "seed": NumberRange(-MOST_SEED - 1, MOST_SEED, whole=True),
-    "stop": StopTexts(4),
-    "presence_penalty": NumberRange(-2, 2),
-    "frequency_penalty": NumberRange(-2, 2),
-    "logprobs": OneOf((True, False)),
-    "top_logprobs": NumberRange(0, 20, whole=True),
-    "reasoning_effort": OneOf(("none", "minimal", "low", "medium", "high", "xhigh")),
+PARAMS: Mapping[str, AllowedValues] = {
+    "temperature": _numbers(0, 2),
+    "top_p": _numbers(0, 1),
+    "max_tokens": _numbers(1, MOST_TOKENS, whole=True),
+    "seed": _numbers(-MOST_SEED - 1, MOST_SEED, whole=True),
+    "stop": _stop_texts(4),
+    "presence_penalty": _numbers(-2, 2),
+    "frequency_penalty": _numbers(-2, 2),
+    "logprobs": _one_of((True, False)),
+    "top_logprobs": _numbers(0, 20, whole=True),
+    "reasoning_effort": _one_of(("none", "minimal", "low", "medium", "high", "xhigh")),
 }
 
 
@@ -101,5 +80,5 @@ def check_params(role: str, asked: Any) -> None:
             raise InvalidInput(
                 f"params: {role}.{name} cannot be set; it must be one of {', '.join(PARAMS)}."
             )
-        if value is not None and not known.holds(value):
+        if value is not None and not known.hold(value):
             raise InvalidInput(f"params: {role}.{name} must be {known.words}.")

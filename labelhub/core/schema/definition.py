@@ -10,7 +10,7 @@ import json
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from labelhub.core.errors import InvalidInput
@@ -54,17 +54,12 @@ class LabelDef:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form; empty fields are left out."""
-        full: dict[str, Any] = {
-            "name": self.name,
-            "description": self.description,
-            "include": self.include,
-            "exclude": self.exclude,
-            "examples_for": list(self.examples_for),
-            "examples_against": list(self.examples_against),
-            "point": self.point,
-            "color": self.color,
+        full = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            name: list(kept) if isinstance(kept, tuple) else kept
+            for name, kept in full.items()
+            if kept not in ("", (), None)
         }
-        return {key: kept for key, kept in full.items() if kept not in ("", [], None)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ a change happen at once, so two labels may swap their names.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, TypeAlias
 
 from labelhub.core.errors import InvalidInput
@@ -155,87 +155,71 @@ def _parse(raw: Any, where: str) -> Operation:
     kind = OPERATIONS.get(str(raw.get("op", "")))
     if kind is None:
         raise InvalidChange(f"{where}, op: must be one of {', '.join(OPERATIONS)}.")
-    known = {field.name for field in fields(kind)}
-    strange = [str(name) for name in raw if name != "op" and name not in known]
+    types = {field.name: field.type for field in fields(kind)}
+    strange = [str(name) for name in raw if name != "op" and name not in types]
     if strange:
         raise InvalidChange(f"{where}: unknown field '{min(strange)}'.")
-    missing = [name for name in _REQUIRED[kind] if name not in raw]
+    missing = [
+        field.name for field in fields(kind) if field.default is MISSING and field.name not in raw
+    ]
     if missing:
         raise InvalidChange(f"{where}, {missing[0]}: is missing.")
     given = {
-        name: _READ[name](value, f"{where}, {name}", kind)
+        name: _READERS[types[name]](value, f"{where}, {name}")
         for name, value in raw.items()
         if name != "op"
     }
     return kind(**given)
 
 
-def _text(raw: Any, where: str, _kind: type[Operation]) -> str:
+def _text(raw: Any, where: str) -> str:
     if not isinstance(raw, str):
         raise InvalidChange(f"{where}: must be text.")
     return raw.strip()
 
 
-def _texts(raw: Any, where: str, _kind: type[Operation]) -> tuple[str, ...]:
+def _texts(raw: Any, where: str) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(text, str) for text in raw):
         raise InvalidChange(f"{where}: must be a list of texts.")
     return tuple(text.strip() for text in raw)
 
 
-def _label(raw: Any, where: str, kind: type[Operation]) -> Any:
-    return _definition(raw, where) if kind is Add else _text(raw, where, kind)
-
-
-def _into(raw: Any, where: str, kind: type[Operation]) -> Any:
-    if kind is Merge:
-        return _text(raw, where, kind)
-    if not isinstance(raw, list):
-        raise InvalidChange(f"{where}: must be a list of labels.")
-    return tuple(_definition(label, where) for label in raw)
-
-
-def _definition(raw: Any, where: str) -> LabelDef:
+def _label(raw: Any, where: str) -> LabelDef:
     try:
         return read_label_def(raw, where)
     except SchemaError as error:
         raise InvalidChange(error.message) from None
 
 
-def _point(raw: Any, where: str, _kind: type[Operation]) -> float | None:
+def _labels(raw: Any, where: str) -> tuple[LabelDef, ...]:
+    if not isinstance(raw, list):
+        raise InvalidChange(f"{where}: must be a list of labels.")
+    return tuple(_label(label, where) for label in raw)
+
+
+def _point(raw: Any, where: str) -> float | None:
     point = number(raw)
     if point is None and raw is not None:
         raise InvalidChange(f"{where}: must be a number.")
     return point
 
 
-def _flag(raw: Any, where: str, _kind: type[Operation]) -> bool:
+def _flag(raw: Any, where: str) -> bool:
     if not isinstance(raw, bool):
         raise InvalidChange(f"{where}: must be true or false.")
     return raw
 
 
-_READ: Mapping[str, Any] = {
-    "label": _label,
-    "labels": _texts,
-    "into": _into,
-    "point": _point,
-    "ask": _flag,
-    "examples_for": _texts,
-    "examples_against": _texts,
-    **dict.fromkeys(
-        ("to", "before", "default", "replacement", "question", "description", "include", "exclude"),
-        _text,
-    ),
-}
-_REQUIRED: Mapping[type[Operation], tuple[str, ...]] = {
-    Add: ("label",),
-    Rename: ("label", "to"),
-    Merge: ("labels", "into"),
-    Split: ("label", "into"),
-    Retire: ("label",),
-    Describe: ("label",),
-    Ask: ("question",),
-    Reorder: ("labels",),
+#: By the type of a field.
+_READERS: Mapping[Any, Callable[[Any, str], Any]] = {
+    str: _text,
+    str | None: _text,
+    tuple[str, ...]: _texts,
+    tuple[str, ...] | None: _texts,
+    LabelDef: _label,
+    tuple[LabelDef, ...]: _labels,
+    float | None: _point,
+    bool: _flag,
 }
 
 

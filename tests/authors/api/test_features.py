@@ -36,6 +36,7 @@ FEATURES = "/api/v1/sites/{public_key}/features/"
         ([], "features"),
         ([MOOD, MOOD], "features.1.key"),
         ([MOOD | {"colour": "red"}], "features.0.colour"),
+        ([MOOD, TASTE | {"values": ["sweet"]}], "features.1.values"),
         ([[]], "features.0"),
         ([MOOD] * 1001, "features"),
     ],

@@ -24,23 +24,11 @@ from labelhub.core.interview.limits import (
     sampling_draw,
 )
 from tests.cases import all_cases
+from tests.core.llm.clockwork import Hand
 
 
-class Clock:
-    """Seconds as the test says."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-def test_what_is_shut_gives_nothing_and_goes_on_collecting(clock: Clock) -> None:
+def test_what_is_shut_gives_nothing_and_goes_on_collecting() -> None:
+    clock = Hand()
     bucket = TokenBucket(5, 20, clock)
     assert bucket.take(20)
     bucket.shut(1)
@@ -62,7 +50,7 @@ def test_a_bucket_out_of_range_is_refused(rate: float, burst: float) -> None:
 def test_no_more_passes_than_the_burst_and_the_rate_allow(
     rate: float, burst: float, pauses: list[float]
 ) -> None:
-    clock = Clock()
+    clock = Hand()
     bucket = TokenBucket(rate, burst, clock)
     passed = 0
     for pause in pauses:
@@ -108,9 +96,6 @@ RULES = st.builds(
     min_seconds=st.floats(0, 10_000),
     per_conversation=st.integers(0, 10),
     per_day=st.integers(0, 20),
-    backoff_after=st.integers(1, 5),
-    backoff_factor=st.floats(1, 100),
-    longest_backoff=st.timedeltas(timedelta(0), timedelta(days=365)),
     sampling=st.floats(0, 1),
 )
 HISTORIES = st.builds(
@@ -164,9 +149,6 @@ def test_each_limit_refuses_with_its_reason_and_time(
         {"min_seconds": float("nan")},
         {"min_seconds": float("inf")},
         {"per_day": -1},
-        {"backoff_after": 0},
-        {"backoff_factor": 0.5},
-        {"longest_backoff": timedelta(-1)},
         {"sampling": 1.5},
     ],
 )

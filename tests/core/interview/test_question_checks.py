@@ -6,7 +6,6 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.interview.calls import ORDINARY
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
 from labelhub.core.interview.pipeline import InterviewResult
 from labelhub.core.interview.question_checks import faults
@@ -103,6 +102,13 @@ def test_fair_questions_pass(text: str) -> None:
         ("language", "How urgent was it to you?", "ja"),
         ("language", "你当时有多着急？", "ja"),
         ("language", "How urgent was it to you?", "ru"),
+        ("leading", "كنت مستعجلًا، أليس كذلك؟", "ar"),
+        ("reward", "هل كنت تريد الحصول على جائزة؟", "ar"),
+        ("not_the_author", "ما مدى استعجال المستخدم؟", "ar"),
+        ("private", "ما رقم هاتفك؟", "ar"),
+        ("several_questions", "متى كتبت هذا ولماذا كنت غاضبًا؟", "ar"),
+        ("no_question", "كنت مستعجلًا عندما كتبت هذا.", "ar"),
+        ("language", "How urgent was it to you?", "ar"),
     ],
 )  # fmt: skip
 def test_a_question_is_refused(code: str, text: str, language: str) -> None:
@@ -212,10 +218,10 @@ EMOTION = next(feature for feature in starter_library()["emotion"] if feature.ke
 
 
 def interview(feature: Feature, question: str, predicted: str) -> InterviewResult:
-    def answer(call: Call) -> Reply:
+    def answer(call: Call) -> Reply | None:
         stage = call.step.partition("/")[0]
         if stage == "relevance":
-            return Reply(value=[ORDINARY, *(name for name in call.schema.names if " " not in name)])
+            return None
         return Reply(question) if stage == "question" else Reply(value=predicted)
 
     return asked(plan(feature), answer)[0]

@@ -171,7 +171,6 @@ def test_another_broken_re_ask_or_another_answer_at_the_same_place_never_raises_
         {"reask_agreed": 1},
         {"eliciting": 1},
         {"positions": (4,)},
-        {"options": 1},
         {"median_over_ms": float("inf")},
     ],
 )

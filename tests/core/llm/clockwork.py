@@ -14,6 +14,16 @@ T = TypeVar("T")
 LATENCY = 0.05
 
 
+class Hand:
+    """A clock that is set by hand."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
 class _Skipping(selectors.DefaultSelector):
     """Lets the time pass at once that the loop would wait."""
 
@@ -110,9 +120,9 @@ async def drive(
                 slot = await limiter.enter()
             status, wait = await endpoint.ask()
             if status == 429:
-                slot.refused()
+                slot.refused = True
             elif status != 200:
-                slot.troubled()
+                slot.troubled = True
             limiter.leave(slot)
             turns.settle(held, 20)
             if status == 200:

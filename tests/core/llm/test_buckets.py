@@ -14,19 +14,9 @@ from labelhub.core.llm.buckets import (
     Reservation,
     UsedUp,
 )
-from tests.core.llm.clockwork import clock, simulated
+from tests.core.llm.clockwork import Hand, clock, simulated
 
 MIDNIGHT = 20_000 * 86_400.0
-
-
-class Hand:
-    """A clock that is set by hand."""
-
-    def __init__(self, now: float = 0.0) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def made(wall: Hand | None = None, **limits: int) -> tuple[Buckets, Hand]:

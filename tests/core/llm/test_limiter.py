@@ -8,7 +8,7 @@ import pytest
 
 from labelhub.core.llm.buckets import BucketQueue, Buckets, Limits
 from labelhub.core.llm.limiter import Limiter, Slot
-from tests.core.llm.clockwork import Endpoint, clock, drive, simulated
+from tests.core.llm.clockwork import Endpoint, Hand, clock, drive, simulated
 
 
 @asynccontextmanager
@@ -18,24 +18,14 @@ async def slot_of(limiter: Limiter) -> AsyncIterator[Slot]:
     try:
         yield slot
     except BaseException:
-        slot.troubled()
+        slot.troubled = True
         raise
     finally:
         limiter.leave(slot)
 
 
-class Clock:
-    """Seconds as the test says."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 async def _round(
-    limiter: Limiter, clock: Clock, *, refuse: Callable[[int], bool] = lambda _: False
+    limiter: Limiter, clock: Hand, *, refuse: Callable[[int], bool] = lambda _: False
 ) -> int:
     """Fill all slots, let a second pass, empty them; how many were refused."""
     refused = 0
@@ -43,14 +33,14 @@ async def _round(
         for place in range(limiter.limit):
             slot = await stack.enter_async_context(slot_of(limiter))
             if refuse(place):
-                slot.refused()
+                slot.refused = True
                 refused += 1
         clock.now += 1.0
     return refused
 
 
 async def test_clean_full_rounds_double_the_limit_up_to_the_ceiling() -> None:
-    clock = Clock()
+    clock = Hand()
     limiter = Limiter(start=8, ceiling=50, clock=clock)
     limits = []
     for _ in range(4):
@@ -60,7 +50,7 @@ async def test_clean_full_rounds_double_the_limit_up_to_the_ceiling() -> None:
 
 
 async def test_many_refusals_cut_once_a_cooldown() -> None:
-    clock = Clock()
+    clock = Hand()
     limiter = Limiter(start=40, ceiling=64, clock=clock)
     await _round(limiter, clock, refuse=lambda _: True)
     assert limiter.limit == 30
@@ -110,7 +100,7 @@ async def test_a_cancelled_waiter_leaves_no_trace() -> None:
 
 
 async def test_the_share_of_refusals_and_those_who_wait_are_told() -> None:
-    clock = Clock()
+    clock = Hand()
     limiter = Limiter(start=4, ceiling=4, clock=clock)
     assert limiter.refused_share == 0
     await _round(limiter, clock, refuse=lambda place: place == 0)
@@ -125,7 +115,7 @@ async def test_the_share_of_refusals_and_those_who_wait_are_told() -> None:
     assert (limiter.waiting, limiter.in_flight) == (0, 0)
 
 
-async def _time_out(limiter: Limiter, clock: Clock, *, answered: int = 0) -> None:
+async def _time_out(limiter: Limiter, clock: Hand, *, answered: int = 0) -> None:
     """Fill all slots; some are answered after five seconds, the others time out after ten."""
     slots = [await limiter.enter() for _ in range(limiter.limit)]
     clock.now += 5.0
@@ -133,12 +123,12 @@ async def _time_out(limiter: Limiter, clock: Clock, *, answered: int = 0) -> Non
         limiter.leave(slot)
     clock.now += 5.0
     for slot in slots[answered:]:
-        slot.timed_out()
+        slot.timed_out = True
         limiter.leave(slot)
 
 
 async def test_where_nobody_is_answered_in_time_one_call_is_left_and_then_a_rest() -> None:
-    clock = Clock()
+    clock = Hand()
     limiter = Limiter(start=8, longest=10, clock=clock)
     await _time_out(limiter, clock)
     assert (limiter.limit, limiter.time_outs.unanswered) == (1, 8)

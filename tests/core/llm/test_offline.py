@@ -76,7 +76,7 @@ def test_hostile_texts_take_time_by_their_length(seed: str) -> None:
     assert_linear_time(lambda text: answer(ASPECTS, text), seed, 20_000)
 
 
-@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja"])
+@pytest.mark.parametrize("language", ["en", "de", "es", "fr", "ja", "ar"])
 async def test_an_interview_predicts_and_asks_what_can_be_shown(language: str) -> None:
     for feature in (*SHOPPING, *EMOTION):
         message = AuthorMessage("cheap, because of my job", language)

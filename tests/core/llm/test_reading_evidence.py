@@ -1,8 +1,8 @@
 """Quotations count as evidence only where the text has them."""
 
-from labelhub.core.llm.parsing import read_argument
+from labelhub.core.llm.parsing import read_answer
 from labelhub.core.llm.parsing.replies import find_quote, read_evidence
-from labelhub.core.llm.types import Status
+from labelhub.core.llm.types import Output, Status
 from labelhub.core.schema import schema_from_names
 from tests.cases import all_cases
 
@@ -73,6 +73,6 @@ STANCE = schema_from_names("single", ["Dovish", "Hawkish"])
 def test_any_words_are_an_argument(
     text: str, finish_reason: str, refusal: str, status: Status
 ) -> None:
-    reply = read_argument(text, STANCE, (), finish_reason, refusal)
+    reply = read_answer(text, STANCE, (), finish_reason, refusal, output=Output.ARGUMENT)
     assert (reply.status, reply.value, reply.rung) == (status, None, 0)
     assert reply.ok or reply.note

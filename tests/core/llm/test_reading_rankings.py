@@ -1,10 +1,13 @@
 """Rankings: the best answer decides, what cannot be read after it is left out."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.llm.parsing import read_ranking
+from labelhub.core.llm.parsing import read_answer
+from labelhub.core.llm.types import Output
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
 from tests.cases import all_cases
 
@@ -14,6 +17,7 @@ SCALE = schema_from_names("ordinal", ["-1", "0", "1"])
 TEXT = parse_schema({"task": "text"})
 CHOICE = parse_schema({"task": "per_item"})
 LONG = 200_000
+read_ranking = partial(read_answer, output=Output.RANKING)
 OPTIONS = ("Paris, France", "London", "Rome > Milan")
 
 READ: list[tuple[Schema, str, tuple[object, ...], int]] = [

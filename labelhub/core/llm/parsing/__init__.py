@@ -18,12 +18,7 @@ reply ``unparsed``, with the name in ``off_menu``. Nothing is matched by similar
 from labelhub.core.llm.parsing.decision import strip_thinking
 from labelhub.core.llm.parsing.ladder import AFTER_REASK, UNPARSED
 from labelhub.core.llm.parsing.likelihood import label_probabilities, margin, set_margin
-from labelhub.core.llm.parsing.replies import (
-    read_answer,
-    read_argument,
-    read_completion,
-    read_ranking,
-)
+from labelhub.core.llm.parsing.replies import read_answer, read_completion
 
 __all__ = [
     "AFTER_REASK",
@@ -31,9 +26,7 @@ __all__ = [
     "label_probabilities",
     "margin",
     "read_answer",
-    "read_argument",
     "read_completion",
-    "read_ranking",
     "set_margin",
     "strip_thinking",
 ]

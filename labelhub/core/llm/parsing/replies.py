@@ -1,7 +1,7 @@
 """Turn a completion into the reply that a protocol receives."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, TypeAlias
@@ -51,16 +51,12 @@ def read_evidence(answer: str, names: Sequence[str], source: str) -> dict[str, t
         ]
     for named, phrases in quoted:
         name = by_key.get(squash(named))
-        kept = found.get(name, ()) + keep_quotes(phrases, source) if name else ()
-        if name and kept:
-            found[name] = tuple(dict.fromkeys(kept))[:MOST_PHRASES]
+        if name is None:
+            continue
+        kept = [spelled for phrase in phrases if (spelled := find_quote(phrase, source))]
+        if kept:
+            found[name] = tuple(dict.fromkeys((*found.get(name, ()), *kept)))[:MOST_PHRASES]
     return found
-
-
-def keep_quotes(phrases: Iterable[str], source: str) -> tuple[str, ...]:
-    """The phrases that occur in ``source``, as it spells them, each once."""
-    found = (find_quote(phrase, source) for phrase in phrases)
-    return tuple(dict.fromkeys(phrase for phrase in found if phrase))
 
 
 def find_quote(phrase: str, source: str) -> str | None:
@@ -251,6 +247,11 @@ _DECLINED = re.compile(
     r"|\W*i (?:can['’]?t|cannot|won['’]?t) (?:help|assist|comply|argue|write|provide)\b",
     re.IGNORECASE,
 )
+#: The outputs in free words, and what a model that refuses declines to do.
+_WORDED: Mapping[str, str] = {
+    Output.ARGUMENT: "argue",
+    **dict.fromkeys((Output.QUESTION, Output.OFFER, Output.INSTRUCTIONS), "write it"),
+}
 
 
 def read_completion(call: Call, completion: Completion) -> Reply:
@@ -259,16 +260,14 @@ def read_completion(call: Call, completion: Completion) -> Reply:
     Evidence is checked against the call's text. With log-probabilities in the completion,
     ``probabilities`` are those of the labels by name, or of each label to be in the set.
     """
-    if call.output in _WORDED:
-        return read_question(completion.text, completion.finish_reason, completion.refusal)
-    read = _READERS.get(call.output, read_answer)
-    reply = read(
+    reply = read_answer(
         completion.text,
         call.schema,
         call.options,
         completion.finish_reason,
         completion.refusal,
         source=call.text,
+        output=call.output,
     )
     if reply.value is None or not completion.logprobs:
         return reply
@@ -283,6 +282,7 @@ def read_answer(
     refusal: str = "",
     *,
     source: str = "",
+    output: str = Output.DECISION,
 ) -> Reply:
     """The reply in ``text``. Never raises and never returns a value that is not offered.
 
@@ -294,95 +294,43 @@ def read_answer(
             ``content_filter`` any answer ``refused``.
         refusal: the provider's refusal field.
         source: the item's text; quotations that do not occur in it are dropped.
+        output: of a ranking, ``value`` is the best answer and ``ranking`` holds all of them; a
+            later choice that is not offered is left out. An output in free words has no value and
+            is not checked; only an argument may have evidence.
     """
-    answer, refused = _check_refused(text, finish_reason, refusal)
-    if refused is not None:
-        return refused
-    cut_off = finish_reason == "length"
+    answer, cut_off = strip_thinking(text), finish_reason == "length"
+    if refusal or finish_reason == "content_filter":
+        note = refusal or "The provider's content filter stopped the answer."
+        return Reply(answer, status=Status.REFUSED, note=note)
+    if output in _WORDED:
+        reply = _read_words(answer, output, cut_off=cut_off)
+        if output != Output.ARGUMENT or not reply.ok:
+            return reply
+    else:
+        reply = _read_offered(answer, schema, options, output, cut_off=cut_off)
+    return replace(reply, evidence=read_evidence(answer, schema.offered(options), source))
+
+
+def _read_offered(
+    answer: str, schema: Schema, options: Sequence[str], output: str, *, cut_off: bool
+) -> Reply:
     try:
+        if output == Output.RANKING:
+            ranking, rung = read_ranks(answer, schema, options, cut_off=cut_off)
+            return Reply(answer, value=ranking[0], rung=rung, ranking=ranking, cut_off=cut_off)
         value, rung = read_value(answer, schema, options, cut_off=cut_off)
     except (NoAnswer, ValueNotOffered) as problem:
-        reply = _failed_reply(answer, problem, cut_off=cut_off)
-    else:
-        reply = Reply(answer, value=value, rung=rung, cut_off=cut_off)
-    return replace(reply, evidence=read_evidence(answer, schema.offered(options), source))
+        return _failed_reply(answer, problem, cut_off=cut_off)
+    return Reply(answer, value=value, rung=rung, cut_off=cut_off)
 
 
-def read_ranking(
-    text: str,
-    schema: Schema,
-    options: Sequence[str] = (),
-    finish_reason: str = "stop",
-    refusal: str = "",
-    *,
-    source: str = "",
-) -> Reply:
-    """The ranking in ``text``: ``value`` is the best answer, ``ranking`` holds all of them.
-
-    Never raises. A first choice that is not offered makes it ``unparsed``; a later one is left out.
-    Arguments as for :func:`read_answer`.
-    """
-    answer, refused = _check_refused(text, finish_reason, refusal)
-    if refused is not None:
-        return refused
-    cut_off = finish_reason == "length"
-    try:
-        ranking, rung = read_ranks(answer, schema, options, cut_off=cut_off)
-    except (NoAnswer, ValueNotOffered) as problem:
-        reply = _failed_reply(answer, problem, cut_off=cut_off)
-    else:
-        reply = Reply(answer, value=ranking[0], rung=rung, ranking=ranking, cut_off=cut_off)
-    return replace(reply, evidence=read_evidence(answer, schema.offered(options), source))
-
-
-def read_argument(
-    text: str,
-    schema: Schema,
-    options: Sequence[str] = (),
-    finish_reason: str = "stop",
-    refusal: str = "",
-    *,
-    source: str = "",
-) -> Reply:
-    """The argument in ``text``: any words, finished or not. It has no value.
-
-    Never raises. Arguments as for :func:`read_answer`.
-    """
-    declined = "The model declined to argue."
-    reply = _read_words(text, finish_reason, refusal, declined=declined)
-    if not reply.ok:
-        return reply
-    return replace(reply, evidence=read_evidence(reply.text, schema.offered(options), source))
-
-
-def read_question(text: str, finish_reason: str = "stop", refusal: str = "") -> Reply:
-    """The wording of a question, an offer or instructions, unchecked.
-
-    Never raises. It has no value and no evidence. Arguments as for :func:`read_answer`.
-    """
-    declined = "The model declined to write it."
-    return _read_words(text, finish_reason, refusal, declined=declined)
-
-
-def _read_words(text: str, finish_reason: str, refusal: str, *, declined: str) -> Reply:
-    answer, refused = _check_refused(text, finish_reason, refusal)
-    if refused is not None:
-        return refused
-    cut_off = finish_reason == "length"
+def _read_words(answer: str, output: str, *, cut_off: bool) -> Reply:
     if not answer.strip():
         return _failed_reply(answer, NoAnswer("The answer is empty."), cut_off=cut_off)
     if _DECLINED.match(answer):
-        return Reply(answer, status=Status.REFUSED, note=declined)
+        note = f"The model declined to {_WORDED[output]}."
+        return Reply(answer, status=Status.REFUSED, note=note)
     return Reply(answer, cut_off=cut_off)
-
-
-def _check_refused(text: str, finish_reason: str, refusal: str) -> tuple[str, Reply | None]:
-    """The text without its thinking, and the reply if the provider reports a refusal."""
-    answer = strip_thinking(text)
-    if not refusal and finish_reason != "content_filter":
-        return answer, None
-    note = refusal or "The provider's content filter stopped the answer."
-    return answer, Reply(answer, status=Status.REFUSED, note=note)
 
 
 def _failed_reply(answer: str, problem: Exception, *, cut_off: bool) -> Reply:
@@ -410,12 +358,3 @@ def _probabilities(call: Call, completion: Completion, reply: Reply) -> dict[str
         ids=answer_ids(call.schema),
         decided=points[reply.value] if isinstance(reply.value, int | float) else str(reply.value),
     )
-
-
-#: Outputs in free words.
-_WORDED = frozenset({Output.QUESTION, Output.OFFER, Output.INSTRUCTIONS})
-_READERS: Mapping[str, Callable[..., Reply]] = {
-    Output.DECISION: read_answer,
-    Output.RANKING: read_ranking,
-    Output.ARGUMENT: read_argument,
-}
