@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.common.highlight import find_quote
+from apps.common.values import value_words
 from apps.debates.models import Debate, Turn
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, PEOPLE, Gold, ItemState, Kind, Label
@@ -20,7 +21,7 @@ from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
 from apps.reviews.queue.item_context import FEW, Choice, choice_keys, choice_title, group_names
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.schema import LabelType, Value, value_key, value_words
+from labelhub.core.schema import LabelType, Value, value_key
 
 #: Keys of the page's actions, which are no keys of labels.
 TAKEN = frozenset("bdefgjklnqrsu")
