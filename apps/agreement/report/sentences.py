@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 
 from apps.agreement.charts import interval_words, with_interval
@@ -106,8 +107,7 @@ def _number(kind: str) -> int:
 
 def _subject(report: Report, kind: str) -> str:
     """The kind at the beginning of a sentence."""
-    name = name_of(report, kind)
-    return name[:1].upper() + name[1:]
+    return capfirst(name_of(report, kind))
 
 
 def _ranking(report: Report, truth: Truth) -> Sentence:
