@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from apps.common.charts import TEXT_MATCHER
 from apps.common.prepared import prepared
 from apps.common.sealing import seal
 from apps.common.validation import check_model
@@ -59,7 +60,7 @@ class Prompt(Protocol):
 def ensure_builtin() -> ModelSpec:
     """The text matcher, made on first use. It costs nothing."""
     provider, _ = Provider.objects.get_or_create(
-        kind=Provider.Kind.OFFLINE, defaults={"name": Provider.Kind.OFFLINE.label}
+        kind=Provider.Kind.OFFLINE, defaults={"name": TEXT_MATCHER}
     )
     model, _ = ModelSpec.objects.get_or_create(
         provider=provider,
@@ -169,7 +170,7 @@ def prepare_provider(provider: Provider, *, key: str = "") -> None:
     """Check ``provider`` and give it ``key``, without storing anything. Raises as
     :func:`save_provider`."""
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict(f"The {Provider.Kind.OFFLINE.label} is built in and has no settings.")
+        raise Conflict(f"The {TEXT_MATCHER} is built in and has no settings.")
     before = Provider.objects.filter(pk=provider.pk).first()
     if before is not None and before.project_id != provider.project_id:
         raise Conflict("A provider stays in its project.")
@@ -212,7 +213,7 @@ def remove_provider(provider: Provider) -> None:
         Conflict: the built-in provider stays.
     """
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict(f"The {Provider.Kind.OFFLINE.label} is built in and stays.")
+        raise Conflict(f"The {TEXT_MATCHER} is built in and stays.")
     provider.sealed_key, provider.api_key_env, provider.headers = None, "", {}
     provider.removed_at = provider.key_changed_at = timezone.now()
     provider.save()
