@@ -49,6 +49,7 @@ TEMPLATES = (
     gettext_noop("fewer than 10 items lie outside the commonest category"),
     gettext_noop("it rests on fewer than 10 items"),
     gettext_noop("fewer than {number} labels"),
+    gettext_noop("fewer than {number} independent clicks yet"),
     gettext_noop("fewer than 20 different {unit} are drawn"),
     gettext_noop("the test is over fewer than 10 different {unit}"),
     gettext_noop("the interval takes items for independent, yet several share {unit}"),
