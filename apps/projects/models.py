@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
-from itertools import zip_longest
 from typing import Any
 
 from django.conf import settings
@@ -329,8 +328,9 @@ class SchemaChange(models.Model):
     @property
     def counted_words(self) -> list[tuple[str, Mapping[str, Any]]]:
         """Each of ``words``, with the counts of the labels that it touches."""
-        counts = self.preview.get("operations", [])
-        return list(zip_longest(self.words, counts, fillvalue={}))
+        # Changes by REST have no preview, and one that reverts another has no operations.
+        counts = dict(enumerate(self.preview.get("operations", [])))
+        return [(words, counts.get(place, {})) for place, words in enumerate(self.words)]
 
     @property
     def outcome(self) -> list[tuple[str, int]]:
