@@ -32,6 +32,7 @@ from apps.common.figures import (
     figure_row,
     localise,
     money,
+    range_words,
     share_words,
 )
 from apps.common.methods import method_words
@@ -81,7 +82,7 @@ def sentence(figure: AnyFigure | None, *, percent: bool = False) -> str:
 
 def interval_words(drawn: DrawnFigure) -> str:
     """``0.58 to 0.66``."""
-    return gettext("%(low)s to %(high)s") % {"low": drawn.low, "high": drawn.high}
+    return range_words(drawn.low, drawn.high)
 
 
 def with_interval(drawn: DrawnFigure) -> str:

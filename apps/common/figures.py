@@ -107,6 +107,11 @@ def count_words(number: float) -> str:
     return localise(f"{int(number):,}")
 
 
+def range_words(low: str, high: str) -> str:
+    """``0.58 to 0.66``."""
+    return gettext("%(low)s to %(high)s") % {"low": low, "high": high}
+
+
 def number_words(value: float) -> str:
     """A coefficient with two decimals: ``−0.05``."""
     return _format(value, _DIGITS, percent=False)

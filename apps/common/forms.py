@@ -1,6 +1,7 @@
 """Errors of services, shown on forms."""
 
 from django.forms import BaseForm
+from django.utils.text import capfirst
 
 from labelhub.core.errors import LabelhubError
 
@@ -13,7 +14,7 @@ def show_refusal(form: BaseForm, error: LabelhubError) -> None:
     faults = error.data.get("errors")
     if not faults:
         field, _, words = error.message.partition(": ")
-        faults = [{"field": field, "message": words[:1].upper() + words[1:]}]
+        faults = [{"field": field, "message": capfirst(words)}]
     for fault in faults:
         known = fault["field"] in form.fields
         message = fault["message"] if known or not fault["field"] else error.message

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
@@ -53,12 +54,7 @@ def role_name(role: str) -> str:
 
 def role_words(role: str) -> str:
     """The title of a role: "Annotator B" for ``annotator_b``."""
-    return first_upper(role_name(role))
-
-
-def first_upper(words: str) -> str:
-    """With a capital at the start."""
-    return words[:1].upper() + words[1:]
+    return capfirst(role_name(role))
 
 
 #: Values of protocols' settings.
@@ -74,7 +70,7 @@ def setting_words(value: Any) -> str:
     """The value of a protocol's setting: a protocol, a kind of annotator, or words."""
     if value in PROTOCOLS:
         return protocol_title(value)
-    known = KIND_WORDS.get(value) or first_upper(str(value))
+    known = KIND_WORDS.get(value) or capfirst(str(value))
     return gettext(known)
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.charts import Axis, Chart, Line, Mark, Name, Point, Rule, number_tick
-from apps.common.figures import count_words, ends, figure_row, localise, share_words
+from apps.common.figures import count_words, ends, figure_row, localise, range_words, share_words
 from apps.echo.offer_words import arm_words
 from apps.echo.reporting.click_through import ArmComparison, OfferReport
 from apps.echo.reporting.funnel import OfferFunnel
@@ -208,10 +208,7 @@ def _spark(tallies: Sequence[Tally]) -> tuple[str, str]:
         f"{2 + step * number:.1f},{92 - 84 * tally.right:.1f}"
         for number, tally in enumerate(stretches)
     ]
-    words = gettext("%(low)s to %(high)s") % {
-        "low": share_words(stretches[0].right),
-        "high": share_words(stretches[-1].right),
-    }
+    words = range_words(share_words(stretches[0].right), share_words(stretches[-1].right))
     return " ".join(places), words
 
 

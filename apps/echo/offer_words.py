@@ -8,6 +8,7 @@ from django_stubs_ext import StrOrPromise
 
 from apps.authors.translations import translated
 from apps.common.figures import localise
+from apps.common.methods import method_words
 from labelhub.core.echo.experiments.click_through import percent_change
 from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.policies import Why
@@ -85,7 +86,7 @@ def finding(arm: str, control: str, look: Look | None) -> str:
         return gettext("“%(arm)s” against “%(control)s”: there are no messages yet.") % names
     ratio = look.ratio["value"]
     if ratio is None and not look.may_stop:
-        reason = {"reason": gettext(look.ratio["reason"])}
+        reason = {"reason": method_words(look.ratio["reason"])}
         words = gettext("“%(arm)s” against “%(control)s”: no conclusion yet; %(reason)s.")
         return words % (names | reason)
     if ratio is None:

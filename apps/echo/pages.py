@@ -13,7 +13,7 @@ from apps.accounts.http import SignedInRequest
 from apps.authors.models import Site
 from apps.authors.pages import site_page
 from apps.authors.services.limits import budget_spent
-from apps.common.figures import share_words
+from apps.common.figures import range_words, share_words
 from apps.common.lists import requested_page
 from apps.echo.charts import (
     accuracy_chart,
@@ -125,7 +125,7 @@ def _difference(figure: Mapping[str, Any]) -> str:
     points = gettext("%(number)s points") % {"number": _points(value)}
     if low is None or high is None:
         return f"{points}; {gettext(figure.get('doubt') or 'no interval')}"
-    interval = gettext("%(low)s to %(high)s") % {"low": _points(low), "high": _points(high)}
+    interval = range_words(_points(low), _points(high))
     return f"{points}, {interval} ({gettext(figure['method'])})"
 
 

@@ -154,7 +154,11 @@ def learning_curves(curve: Mapping[str, Any]) -> Chart | None:
             "n": count_words(curve["divisions"]),
         },
         rows=[
-            {"labels": point["labels"], "order": name, **{end: point[way][end] for end in _FIGURE}}
+            {
+                "labels": point["labels"],
+                gettext_noop("order"): name,
+                **{end: point[way][end] for end in _FIGURE},
+            }
             for point in points
             for way, (name, _) in WAYS.items()
         ],

@@ -170,7 +170,7 @@ def prepare_provider(provider: Provider, *, key: str = "") -> None:
     """Check ``provider`` and give it ``key``, without storing anything. Raises as
     :func:`save_provider`."""
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict(f"The {Provider.Kind.OFFLINE.label} is built in and has no settings.")
+        raise Conflict(f"The {TEXT_MATCHER} is built in and has no settings.")
     before = Provider.objects.filter(pk=provider.pk).first()
     if before is not None and before.project_id != provider.project_id:
         raise Conflict("A provider stays in its project.")
@@ -213,7 +213,7 @@ def remove_provider(provider: Provider) -> None:
         Conflict: the built-in provider stays.
     """
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict(f"The {Provider.Kind.OFFLINE.label} is built in and stays.")
+        raise Conflict(f"The {TEXT_MATCHER} is built in and stays.")
     provider.sealed_key, provider.api_key_env, provider.headers = None, "", {}
     provider.removed_at = provider.key_changed_at = timezone.now()
     provider.save()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext
 
 from apps.common.figures import localise
+from apps.common.values import join_names, quoted
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import (
     Add,
@@ -67,10 +68,5 @@ def _retire_words(operation: Retire) -> str:
 
 
 def _quoted(labels: Sequence[str | LabelDef]) -> str:
-    quoted = [
-        gettext("“%(label)s”") % {"label": label.name if isinstance(label, LabelDef) else label}
-        for label in labels
-    ]
-    if len(quoted) == 1:
-        return quoted[0]
-    return gettext("%(first)s and %(last)s") % {"first": ", ".join(quoted[:-1]), "last": quoted[-1]}
+    names = [label.name if isinstance(label, LabelDef) else label for label in labels]
+    return join_names([quoted(name) for name in names])

@@ -1,7 +1,7 @@
 """Projects: their items, label schemas, guidelines, imports and members."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -11,24 +11,26 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
+from apps.common.values import value_words
 from apps.projects.change_words import operation_words
-from labelhub.core.schema import LabelType, Schema, Value, parse_schema, value_words
+from labelhub.core.schema import LabelType, Schema, Value, parse_schema
 from labelhub.core.schema.migration import SchemaPlan
 from labelhub.core.schema.operations import Operation, parse_operations, plan
 
 #: The counts of a schema change → their names on pages.
 CHANGE_COUNTS = {
-    "items": "Items changed",
-    "labels": "Labels carried over",
-    "asked": "Labels to give again",
-    "withdrawn": "Labels withdrawn",
-    "gold_carried": "Decisions carried over",
-    "gold_made": "New decisions",
-    "gold_withdrawn": "Decisions reopened",
+    "items": gettext_noop("Items changed"),
+    "labels": gettext_noop("Labels carried over"),
+    "asked": gettext_noop("Labels to give again"),
+    "withdrawn": gettext_noop("Labels withdrawn"),
+    "gold_carried": gettext_noop("Decisions carried over"),
+    "gold_made": gettext_noop("New decisions"),
+    "gold_withdrawn": gettext_noop("Decisions reopened"),
 }
 _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 
@@ -319,8 +321,16 @@ class SchemaChange(models.Model):
     def words(self) -> list[str]:
         """One sentence for each operation."""
         if self.reverts is not None:
-            return [f"Version {self.from_schema.version} is reverted"]
+            words = gettext("Version %(version)s is reverted")
+            return [words % {"version": self.from_schema.version}]
         return [operation_words(operation) for operation in self.parsed]
+
+    @property
+    def counted_words(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Each of ``words``, with the counts of the labels that it touches."""
+        # Changes by REST have no preview, and one that reverts another has no operations.
+        counts = dict(enumerate(self.preview.get("operations", [])))
+        return [(words, counts.get(place, {})) for place, words in enumerate(self.words)]
 
     @property
     def outcome(self) -> list[tuple[str, int]]:

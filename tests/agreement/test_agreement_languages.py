@@ -7,7 +7,14 @@ from apps.agreement.models import StoredReport
 from apps.agreement.report.services import agreement_report
 from apps.agreement.report.truths import doubts, interval_methods
 from apps.common.methods import TEMPLATES, method_words, patterns
-from labelhub.core.agreement import estimation, figures, significance
+from labelhub.core.agreement import (
+    arms,
+    estimation,
+    figures,
+    risk_control,
+    significance,
+    with_others,
+)
 from labelhub.core.agreement.intervals import BOOTSTRAP
 from labelhub.core.agreement.reports import (
     divergences,
@@ -18,12 +25,23 @@ from labelhub.core.agreement.reports import (
     replacement,
 )
 from labelhub.core.agreement.reports import texts as texts_report
+from labelhub.core.learning import quality
 from tests.agreement.page_help import moods, page
 from tests.cases import all_cases
 
-SEED = {"seed": 7, "draws": 1000, "unit": "users", "labels": 50, "pairs": 900}
+SEED = {"seed": 7, "draws": 1000, "unit": "users", "labels": 50, "pairs": 900, "interval": "Wilson"}
 WRITTEN_BY_CORE = [
     BOOTSTRAP,
+    arms.FLIPPED,
+    risk_control.POWERED,
+    risk_control.LABELS,
+    risk_control.FEW_WORDS,
+    significance.MEDIAN,
+    with_others.PERCENT,
+    with_others.KAPPA,
+    quality.WILSON,
+    quality.BOOTSTRAP,
+    quality.STUDENT,
     figures.CLUSTERED,
     figures.BY_AUTHOR,
     estimation.LINEARISED,

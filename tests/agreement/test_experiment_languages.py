@@ -3,9 +3,11 @@
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.utils.translation import override
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
+from apps.agreement.experiments.answers import title_of
 from tests.agreement.test_experiment_pages import at, compared, signed_in
 from tests.factories.projects import member
 
@@ -36,3 +38,13 @@ def test_the_first_reader_of_a_comparison_does_not_choose_its_language() -> None
     assert list(body["arms"][2]["judges"])[:2] == ["who", "all_items"]
     page = read_in(signed_in(trial.project), "en", at(trial, "experiment_detail"))
     assert "p = 0.75" in page
+
+
+def test_the_settings_of_a_set_up_are_words_of_the_page() -> None:
+    settings = {"deliberation": "parallel", "judges": 3}
+    assert title_of("courtroom", settings) == "Courtroom (deliberation: parallel)"
+    cascade = title_of("cascade", {"then": "courtroom"})
+    with override("de"):
+        assert title_of("courtroom", settings) == "Gerichtssaal (Beratung: Parallel)"
+        assert "Gerichtssaal" in title_of("cascade", {"then": "courtroom"})
+    assert "courtroom" in cascade

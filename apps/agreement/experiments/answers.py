@@ -9,7 +9,9 @@ import numpy as np
 from django.db.models import QuerySet
 from django.utils.translation import get_language, gettext
 
+from apps.common.figures import localise
 from apps.debates.models import Debate, Experiment, Run, RunRole
+from apps.debates.naming import setting_words
 from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, verified_items
 from apps.debates.services.author_examples import read_answers
 from apps.debates.services.experiments import setup_key, vote_for
@@ -33,14 +35,18 @@ def title_of(name: str, settings: Mapping[str, Any]) -> str:
     info = protocol(name)
     title, shown = gettext(info.title), []
     for setting in info.known_settings(settings):
-        words, value = gettext(setting.title), settings.get(setting.name, setting.default)
-        if get_language() != "de":  # whose nouns have a capital everywhere
-            words = words[:1].lower() + words[1:]
+        words, value = _within(gettext(setting.title)), settings.get(setting.name, setting.default)
+        told = _within(setting_words(value)) if isinstance(value, str) else localise(str(value))
         if setting.titled:
-            shown.append(f"{value} {words}")
+            shown.append(f"{told} {words}")
         elif value != setting.default:
-            shown.append(f"{words}: {value}")
+            shown.append(f"{words}: {told}")
     return f"{title} ({', '.join(shown)})" if shown else title
+
+
+def _within(words: str) -> str:
+    """Within a sentence: small at its start, except in German, whose nouns have a capital."""
+    return words if get_language() == "de" else words[:1].lower() + words[1:]
 
 
 def models_of(roles: Sequence[RunRole]) -> str:

@@ -35,6 +35,7 @@ from apps.common.charts import (
     share_tick,
 )
 from apps.common.figures import count_words, draw_figure, ends, share_words
+from apps.common.values import join_names
 from labelhub.core.schema import TASKS
 
 #: Figures by the keys of two sources.
@@ -275,8 +276,7 @@ def _pair_cell(
     if own:
         names = gettext("within %(kind)s") % {"kind": sources[row].name}
     else:
-        names = gettext("%(names)s and %(last)s")
-        names %= {"names": sources[row].name, "last": sources[column].name}
+        names = join_names([sources[row].name, sources[column].name])
     text = "–"
     if known:
         text = drawn.value if roomy else _short(known[1], percent=percent)

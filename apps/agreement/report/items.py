@@ -12,6 +12,7 @@ from apps.agreement.report.label_matrix import counted_labels
 from apps.agreement.report.slices import Slice
 from apps.agreement.report.truths import name_of, truth_name
 from apps.common.figures import count_words
+from apps.common.values import quoted
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.projects.models import Item, Project
 from labelhub.core.agreement.aggregation.majority import draw_winner, single_winner, winners
@@ -249,8 +250,8 @@ def _join_texts(same: Collection[list[str]]) -> str:
     shown = []
     for text, *others in order[:MOST_TEXTS]:
         cut = text if len(text) <= MOST_LETTERS else f"{text[: MOST_LETTERS - 1].rstrip()}…"
-        quoted = gettext("“%(name)s”") % {"name": cut}
-        shown.append(f"{quoted} ({count_words(len(others) + 1)})" if others else quoted)
+        words = quoted(cut)
+        shown.append(f"{words} ({count_words(len(others) + 1)})" if others else words)
     words, rest = ", ".join(shown), len(order) - MOST_TEXTS
     if rest <= 0:
         return words

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 
 from apps.agreement.charts import interval_words, with_interval
 from apps.agreement.report.services import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.report.tables import MAIN_WORDS, main_coefficient, p_words
 from apps.agreement.report.truths import Report, Truth, name_of, truths_of
-from apps.common.figures import count_words, draw_figure, number_words, share_words
+from apps.common.figures import count_words, draw_figure, number_words, range_words, share_words
+from apps.common.values import join_names, quoted
 from labelhub.core.agreement.reports.reasons import NO_VARIATION
 from labelhub.core.schema import TASKS
 
@@ -106,8 +108,7 @@ def _number(kind: str) -> int:
 
 def _subject(report: Report, kind: str) -> str:
     """The kind at the beginning of a sentence."""
-    name = name_of(report, kind)
-    return name[:1].upper() + name[1:]
+    return capfirst(name_of(report, kind))
 
 
 def _ranking(report: Report, truth: Truth) -> Sentence:
@@ -307,8 +308,7 @@ def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any]) -> Sentenc
     beaten = [round(test["winning_rate"] * test["tested"]) for test in chosen.values()]
     number = count_words(min(beaten))
     if len(set(beaten)) > 1:
-        ends = {"low": number, "high": count_words(max(beaten))}
-        number = gettext("%(low)s to %(high)s") % ends
+        number = range_words(number, count_words(max(beaten)))
     if first["passes"]:
         text = ngettext(
             "%(names)s may stand in for people: as good as %(number)s of %(tested)s of them, where "
@@ -342,14 +342,11 @@ def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any]) -> Sentenc
 
 
 def _join_names(names: Sequence[str]) -> str:
-    shown = [gettext("“%(name)s”") % {"name": name} for name in names[:MOST_NAMES]]
+    shown = [quoted(name) for name in names[:MOST_NAMES]]
     if len(names) > MOST_NAMES:
         rest = {"names": ", ".join(shown), "rest": len(names) - MOST_NAMES}
         return gettext("%(names)s and %(rest)s more") % rest
-    if len(shown) == 1:
-        return shown[0]
-    last = {"names": ", ".join(shown[:-1]), "last": shown[-1]}
-    return gettext("%(names)s and %(last)s") % last
+    return join_names(shown)
 
 
 def _is_reliable(report: Report, truth: Truth, better: str, other: str) -> bool:

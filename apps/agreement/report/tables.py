@@ -9,8 +9,16 @@ from django.utils.translation import gettext, gettext_noop
 from apps.agreement.charts import interval_words, step_of
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of, without_code
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
-from apps.common.figures import count_words, draw_figure, localise, number_words, share_words
+from apps.common.figures import (
+    count_words,
+    draw_figure,
+    localise,
+    number_words,
+    range_words,
+    share_words,
+)
 from apps.common.methods import method_words
+from apps.common.values import join_names
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.schema import TASKS
 
@@ -203,8 +211,7 @@ def points(figure: Mapping[str, Any], *, turned: bool = False) -> str:
     words = [f"{end:+d}".replace("-", "−") if end else "0" for end in known]
     if len(words) < 3:
         return words[0]
-    interval = gettext("%(low)s to %(high)s") % {"low": words[1], "high": words[2]}
-    return f"{words[0]} ({interval})"
+    return f"{words[0]} ({range_words(words[1], words[2])})"
 
 
 def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> ComparedPair:
@@ -213,13 +220,16 @@ def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> Compared
     better, worse = pair[first], pair[second]
     names = [short_name(report, kind) for kind in (better, worse)]
     settled = bool(pair["reliable"])
-    words = gettext("%(names)s and %(last)s")
+    words = join_names(names)
     if settled:
-        words = gettext("%(names)s more often than %(last)s")
+        words = gettext("%(names)s more often than %(last)s") % {
+            "names": names[0],
+            "last": names[1],
+        }
     return ComparedPair(
         better=better,
         worse=worse,
-        words=words % {"names": names[0], "last": names[1]},
+        words=words,
         settled=settled,
         difference=points(pair["difference"], turned=turned),
         items=pair["items"],

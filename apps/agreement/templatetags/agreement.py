@@ -122,8 +122,7 @@ def _mean_words(shown: Figure, say: Callable[[float], str]) -> str:
     low, high = shown.get("low"), shown.get("high")
     if low is None or high is None:
         return say(shown["value"])
-    interval = gettext("%(low)s to %(high)s") % {"low": say(low), "high": say(high)}
-    return f"{say(shown['value'])} ({interval})"
+    return f"{say(shown['value'])} ({figures.range_words(say(low), say(high))})"
 
 
 @register.filter

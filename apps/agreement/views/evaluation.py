@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
@@ -131,7 +132,7 @@ def _selected(asked: Mapping[str, str], compared: Comparison) -> tuple[str, list
         return f"{label}: {side_words(predicted, gold)}", ids
     predicted, gold = asked.get("predicted", ""), asked.get("gold", "")
     title = label_words(predicted[:100], gold[:100])
-    return title[:1].upper() + title[1:], items_in_matrix(compared, predicted=predicted, gold=gold)
+    return capfirst(title), items_in_matrix(compared, predicted=predicted, gold=gold)
 
 
 def _source_asked(request: SignedInRequest) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext, override
 from django.views.decorators.http import require_GET
 
@@ -167,7 +168,7 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
     offline = offline_kinds(sheet)
     words = behind.words(offline)
     context = project_page(request, project, "agreement") | {
-        "title": f"{words[:1].upper()}{words[1:]}",
+        "title": capfirst(words),
         "offline": offline,
         "part": part_words({"slice": asked.given}, annotator_title(project, asked.annotator)),
         "query": asked.query,

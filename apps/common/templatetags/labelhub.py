@@ -9,7 +9,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language_bidi, gettext
 
-from apps.common import figures, highlight
+from apps.common import figures, highlight, values
 from apps.common.charts import KIND_WORDS, Chart
 from apps.common.charts.drawing import svg_element
 from apps.common.theme import current_theme, is_nav_narrow
@@ -148,7 +148,7 @@ def label_tags(
     """A value as one tag for each label, in the label's colour; words that are no label as a tag
     without a colour. ``under`` is the schema, ``options`` those of the item."""
     named = under.task.names_in(under, value) if under and value is not None else []
-    names = named or [value_words(value)]
+    names = named or [values.value_words(value)]
     colors = [under.color(name, options) if under else "" for name in names]
     return format_html_join(
         " ",
@@ -163,7 +163,7 @@ def label_tags(
 @register.filter
 def value_words(value: Any) -> str:
     """A label's value in words."""
-    return gettext("None of these") if value == [] else schema.value_words(value)
+    return values.value_words(value)
 
 
 @register.filter

@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop
 
 from apps.common.figures import count_words
+from apps.common.values import value_words
 from apps.debates.conversation.speech import (
     RANKS,
     Cell,
@@ -24,7 +25,7 @@ from apps.debates.conversation.summary import doubt_words, verdict_of
 from apps.debates.models import Debate, Turn
 from apps.debates.naming import protocol_title
 from labelhub.core.debate.cascade import FIRST, THEN
-from labelhub.core.schema import Schema, value_key, value_words
+from labelhub.core.schema import Schema, value_key
 
 
 @dataclass(frozen=True, slots=True)

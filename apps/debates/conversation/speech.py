@@ -9,6 +9,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
+from apps.common.values import value_words
 from apps.debates.models import Turn
 from apps.debates.naming import role_words
 from labelhub.core.debate import PROTOCOLS, cascade
@@ -17,7 +18,6 @@ from labelhub.core.debate.signals import LAST_STRICT_RUNG
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.parsing import AFTER_REASK
 from labelhub.core.llm.types import Status
-from labelhub.core.schema import value_words
 
 
 class Kind(StrEnum):

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
+from django.utils.text import capfirst
 
 from apps.accounts.models import User
 from apps.exchange.readers import format_of
@@ -41,7 +42,7 @@ class WaitingUpload:
     def project_name(self) -> str:
         """A name for the project, from the name of the file."""
         words = re.sub(r"[\W_]+", " ", Path(self.file_name).stem).strip()
-        return (words[:1].upper() + words[1:])[:200]
+        return capfirst(words)[:200]
 
 
 def keep_upload(user: User, upload: UploadedFile) -> WaitingUpload:

@@ -16,13 +16,15 @@ from django.utils.translation import gettext, gettext_noop
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Right, Role
 from apps.common.addresses import parse_row_id
+from apps.common.values import value_words
 from apps.labels.models import PEOPLE, ItemState, Label
 from apps.labels.querysets import ItemStateQuerySet
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema, get_project, reviewer_kind, role_in
 from apps.reviews.models import Comment, Decision, Slot
+from labelhub.core import schema as core
 from labelhub.core.errors import Forbidden
-from labelhub.core.schema import Schema, value_key, value_words
+from labelhub.core.schema import Schema, value_key
 
 #: Waiting items that are read, the most urgent first; nobody decides more in a day.
 MOST = 5000
@@ -31,6 +33,7 @@ NAMED = 12
 #: Longer pairs of labels are no filter.
 LONGEST = 120
 UNSURE = gettext_noop("unsure")
+BETWEEN_LABELS = " / "
 AGES = {"day": timedelta(days=1), "week": timedelta(weeks=1)}
 BETWEEN_PEOPLE, WITH_A_MACHINE = "people", "machine"
 #: Characters of a text in a row.
@@ -238,9 +241,18 @@ def _contested_labels(schema: Schema, voices: Sequence[Voice]) -> str:
         sets = [set(voice.value) for voice in voices if isinstance(voice.value, list)]
         contested = set.union(*sets) - set.intersection(*sets) if sets else set()
         return ", ".join(name for name in schema.names if name in contested)
-    values = {value_key(voice.value): voice.words for voice in voices}
-    together = " / ".join(sorted(values.values()))
+    values = {
+        value_key(voice.value): UNSURE if voice.value is None else core.value_words(voice.value)
+        for voice in voices
+    }
+    together = BETWEEN_LABELS.join(sorted(values.values()))
     return together if len(together) <= LONGEST else ""
+
+
+def against_words(against: str) -> str:
+    """:attr:`Case.against`, which is English in addresses, as a page says it."""
+    labels = against.split(BETWEEN_LABELS)
+    return BETWEEN_LABELS.join(gettext(UNSURE) if name == UNSURE else name for name in labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.common.highlight import find_quote
+from apps.common.values import value_words
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, PEOPLE, Gold, ItemState, Kind, Label
 from apps.projects.models import Item, LabelSchema, Project
@@ -18,7 +19,7 @@ from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
 from apps.reviews.queue.item_context import AnswerScreen, Choice, make_choices
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-from labelhub.core.schema import Value, value_key, value_words
+from labelhub.core.schema import Value, value_key
 
 #: Keys of the page's actions, which are no keys of labels.
 TAKEN = frozenset("bdefgjklnqrsu")

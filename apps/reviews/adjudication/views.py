@@ -16,11 +16,12 @@ from django.views.decorators.http import require_GET, require_POST
 from apps.accounts.http import SignedInRequest
 from apps.common.figures import count_words
 from apps.common.lists import requested_page
-from apps.common.templatetags.labelhub import value_words
+from apps.common.values import value_words
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_guideline, current_schema
 from apps.reviews.adjudication.docket import (
+    against_words,
     case_rows,
     next_case,
     project_to_adjudicate,
@@ -60,6 +61,7 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
     page = requested_page(request.GET, found.cases, PAGE_SIZE)
     context = project_page(request, project, "adjudication") | {
         "docket": found,
+        "against": [(key, against_words(key), number) for key, number in found.against],
         "wanted": wanted,
         "query": wanted.query,
         "page": page,

@@ -16,7 +16,7 @@ from django.db.models.functions import Cast
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.accounts.models import User
-from apps.common.figures import count_words
+from apps.common.figures import count_words, range_words
 from apps.projects.models import Project
 from apps.reviews.models import Decision
 from apps.reviews.quality.comparison import SharedLabels, read_shared_labels, stored_value_key
@@ -328,9 +328,7 @@ def in_points(difference: Figure) -> dict[str, object]:
         "value": value,
         "words": ngettext("%(number)s point", "%(number)s points", round(100 * abs(value)))
         % {"number": _points(value)},
-        "range": ""
-        if low is None or high is None
-        else gettext("%(low)s to %(high)s") % {"low": _points(low), "high": _points(high)},
+        "range": "" if low is None or high is None else range_words(_points(low), _points(high)),
         "method": gettext(str(difference.get("method"))),
     }
 

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext
+from django.utils.translation import gettext, override
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
@@ -91,7 +91,8 @@ def _done(request: SignedInRequest, project: Project, change: SchemaChange) -> S
 
 def _stored(draft: SchemaChange) -> SchemaChange:
     """The change with its preview; earlier ones of the same person that were not begun go."""
-    draft.preview = preview_change(draft)
+    with override("en"):  # it is stored
+        draft.preview = preview_change(draft)
     kept: dict[str, Any] = {"project": draft.project, "created_by": draft.created_by}
     with transaction.atomic():
         # One that begins at this moment must not go: all that it carries over would go with it.

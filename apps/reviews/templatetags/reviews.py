@@ -12,7 +12,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
-from apps.common.templatetags.labelhub import label_tags, value_words
+from apps.common.templatetags.labelhub import label_tags
+from apps.common.values import value_words
 from apps.debates.conversation.speech import place_of, stage_of
 from apps.debates.models import Turn
 from apps.reviews.comments.selectors import MANY

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
@@ -167,7 +168,7 @@ def _invalid_input(name: str, error: PromptError) -> InvalidInput:
     words = error.message.replace(f"The prompt '{name}' ", "")
     for technical, plain in _PLAIN_WORDS:
         words = words.replace(technical, plain)
-    words = f"{words[:1].upper()}{words[1:]}"
+    words = capfirst(words)
     if "section" not in error.data:
         return InvalidInput(words)
     return InvalidInput.at(error.data["section"], f"Line {error.data['line']}: {words}")

@@ -33,6 +33,7 @@ from labelhub.core.echo.experiments.clusters import (
 )
 from labelhub.core.echo.experiments.impressions import Impression
 from labelhub.core.errors import InvalidInput
+from labelhub.core.texts import gettext_noop
 
 MEAN = "clicks over {per}, score interval with the dispersion between units (Student's t)"
 SHARE = "share, Wilson with the effective n that clusters of units leave (Student's t)"
@@ -40,19 +41,29 @@ RATIO = "ratio of two rates, delta method on the log scale, clustered by unit (S
 NO_CLICKS = "ratio of two rates, score bound of no clicks, clustered by unit"
 DIFFERENCE = "difference of two rates, from both score intervals (Zou and Donner 2008)"
 CHANGE = "100 x (ratio - 1); {ratio}"
-ALONE = "one author or turn only: the variance between them is unknown"
-FEW = (
-    f"rests on fewer than {FEW_UNITS} effective authors (or turns): the interval may miss "
-    "more often than 1 in 20 times"
+ALONE = gettext_noop("one author or turn only: the variance between them is unknown")
+FEW = gettext_noop(
+    "rests on fewer than 20 effective authors (or turns): the interval may miss more often than 1 "
+    "in 20 times"
 )
 FEW_CLICKS = 10
-RARE = f"fewer than {FEW_CLICKS} clicks: the interval is wider than it need be"
+RARE = gettext_noop("fewer than 10 clicks: the interval is wider than it need be")
 
 Per = Literal["impressions", "eligible", "units"]
 _EMPTY: Mapping[Per, str] = {
-    "impressions": "nothing was shown",
-    "eligible": "no message could have had an offer",
-    "units": "nobody was assigned",
+    "impressions": gettext_noop("nothing was shown"),
+    "eligible": gettext_noop("no message could have had an offer"),
+    "units": gettext_noop("nobody was assigned"),
+}
+_EMPTY_ARM: Mapping[Per, str] = {
+    "impressions": gettext_noop("nothing was shown in this arm"),
+    "eligible": gettext_noop("no message could have had an offer in this arm"),
+    "units": gettext_noop("nobody was assigned in this arm"),
+}
+_EMPTY_CONTROL: Mapping[Per, str] = {
+    "impressions": gettext_noop("nothing was shown in the control"),
+    "eligible": gettext_noop("no message could have had an offer in the control"),
+    "units": gettext_noop("nobody was assigned in the control"),
 }
 
 
@@ -202,13 +213,12 @@ def compare(arm: Totals, control: Totals, per: Per) -> ClickComparison:
     """
     rate, base = rate_per(arm, per), rate_per(control, per)
     if rate is None or base is None:
-        where = "in this arm" if rate is None else "in the control"
-        nothing = undefined(f"{_EMPTY[per]} {where}")
+        nothing = undefined((_EMPTY_ARM if rate is None else _EMPTY_CONTROL)[per])
         return ClickComparison(per, nothing, nothing, nothing)
     value, both = rate.value - base.value, [rate, base]
     difference = _figure(value, difference_bounds(rate, base), both, DIFFERENCE)
     if base.value == 0:
-        nothing = undefined("no clicks in the control")
+        nothing = undefined(gettext_noop("no clicks in the control"))
         return ClickComparison(per, nothing, nothing, difference)
     method = RATIO if rate.value > 0 else NO_CLICKS
     bounds = ratio_bounds(rate, base)

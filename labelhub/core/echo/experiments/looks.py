@@ -25,6 +25,7 @@ from labelhub.core.echo.experiments.clusters import (
     joint_freedom,
     undefined,
 )
+from labelhub.core.texts import gettext_noop
 from labelhub.core.wilson import wilson_bounds
 
 METHOD = "ratio of two rates, always-valid score interval (normal mixture), clustered by unit"
@@ -112,7 +113,7 @@ def look_at(
         return Look(reason, least_p, least_p <= plan.alpha, seen.n if seen else 0.0)
     p = min(least_p, _p(seen, _mixture(plan)))
     n = round(rate.exposure + base.exposure)
-    ratio = undefined("no clicks in the control")
+    ratio = undefined(gettext_noop("no clicks in the control"))
     if base.value > 0:
         mixture = _mixture(plan)
         grown = seen.information + mixture
