@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from apps.common.charts import TEXT_MATCHER
 from apps.common.prepared import prepared
 from apps.common.sealing import seal
 from apps.common.validation import check_model
@@ -59,7 +60,7 @@ class Prompt(Protocol):
 def ensure_builtin() -> ModelSpec:
     """The text matcher, made on first use. It costs nothing."""
     provider, _ = Provider.objects.get_or_create(
-        kind=Provider.Kind.OFFLINE, defaults={"name": Provider.Kind.OFFLINE.label}
+        kind=Provider.Kind.OFFLINE, defaults={"name": TEXT_MATCHER}
     )
     model, _ = ModelSpec.objects.get_or_create(
         provider=provider,
