@@ -56,20 +56,11 @@ class MatrixRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreCard:
-    """One label of sets: its bars, and its two-by-two matrix."""
-
-    score: LabelScore
-    bars: Chart | None
-    rows: Sequence[MatrixRow]
-
-
-@dataclass(frozen=True, slots=True)
 class EvaluationCharts:
-    """Everything drawn of a report: ``f1`` of all labels, and a card for each or their matrix."""
+    """Everything drawn of a report: ``f1`` of all labels, and a matrix of each or of all."""
 
     f1: Chart | None
-    cards: Sequence[ScoreCard]
+    by_label: Sequence[tuple[str, Sequence[MatrixRow]]]
     matrix: Sequence[MatrixRow]
     mistakes: Sequence[Cell]
 
@@ -82,17 +73,9 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
     def address(**cell: str) -> str:
         return f"{items_url}?{urlencode({**(source.query if source else {}), **cell})}"
 
-    cards = []
-    for score in found.labels if several else ():
-        title = gettext("%(label)s: precision, recall and F1") % {"label": score.label}
-        figures = {
-            gettext("Precision"): score.precision,
-            gettext("Recall"): score.recall,
-            "F1": score.f1,
-        }
-        measured = [Measured(name, kind, {"": figure}) for name, figure in figures.items()]
-        bars = interval_bars(measured, of=title, low=0.0, key=f"scores-{score.label}")
-        cards.append(ScoreCard(score, bars, _two_by_two(score, address)))
+    by_label = [
+        (score.label, _two_by_two(score, address)) for score in (found.labels if several else ())
+    ]
     matrix = _matrix(
         found.matrix or {},
         lambda predicted, gold: address(predicted=predicted, gold=gold),
@@ -100,15 +83,15 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
     )
     wrong = [
         replace(cell, words=f"{name}{cell.words}")
-        for name, rows in [*((f"{card.score.label}: ", card.rows) for card in cards), ("", matrix)]
+        for name, rows in [*((f"{label}: ", rows) for label, rows in by_label), ("", matrix)]
         for row in rows
         for cell in row.cells
         if cell.count and not cell.right
     ]
     wrong.sort(key=lambda cell: -cell.count)
-    by_label = [Measured(score.label, kind, {"": score.f1}) for score in found.labels]
-    f1 = interval_bars(by_label, of=gettext("F1 of each label"), low=0.0, key="scores")
-    return EvaluationCharts(f1, cards, matrix, wrong[:MOST_MISTAKES])
+    measured = [Measured(score.label, kind, {"": score.f1}) for score in found.labels]
+    f1 = interval_bars(measured, of=gettext("F1 of each label"), low=0.0, key="scores")
+    return EvaluationCharts(f1, by_label, matrix, wrong[:MOST_MISTAKES])
 
 
 def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRow]:

@@ -16,3 +16,10 @@ watchKeys();
 watchPalette();
 watchTheme();
 watchToasts();
+
+// Where the tabs are wider than the screen, the current one is in sight.
+const tab = document.querySelector(".tabs > [aria-current]");
+if (tab) {
+  const [here, bar] = [tab, tab.parentElement].map((element) => element.getBoundingClientRect());
+  tab.parentElement.scrollBy(here.left + here.width / 2 - bar.left - bar.width / 2, 0);
+}

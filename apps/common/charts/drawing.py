@@ -22,7 +22,7 @@ from apps.common.charts import (
     Rule,
     round_ticks,
 )
-from apps.common.charts.text import clean, cut, cut_apart, width_of
+from apps.common.charts.text import clean, cut, cut_apart, width_of, wrap
 
 #: Height of a line of type, and the room beside a kind's shape.
 TYPE, SHAPE_ROOM = 16.0, 18.0
@@ -136,6 +136,8 @@ class _Layout:
         elif not self.columns:
             across = max(across, room)
         self.right = self.left + across
+        each = across / len(x.names) if self.columns else 0.0
+        self.column_lines = [wrap(name.text, each, 3) for name in x.names if self.columns]
         self.width = max(chart.width, round(self.right + right_room))
         self._stack(x, y)
 
@@ -148,7 +150,8 @@ class _Layout:
         self.title_y = top + 10
         top += TYPE if y.title else 0
         if self.columns:
-            top += 22 if self.level else self.turned * SIN_60 + 10
+            lines = max(map(len, self.column_lines)) if self.level else 0
+            top += 22 + TYPE * max(lines - 1, 0) if self.level else self.turned * SIN_60 + 10
         rules = [mark for mark in self.chart.marks if isinstance(mark, Rule)]
         top += TYPE if any(rule.x is not None and rule.name for rule in rules) else 0
         self.top = top + 6
@@ -237,7 +240,12 @@ def _row_names(layout: _Layout) -> Iterator[str]:
             yield _shape(name.kind, 7, place, 11)
         text = cut(name.text, layout.right - start) if name.head else words
         cls = "plot-name" if name.head or name.kind else "plot-text"
-        yield _hover(name.text, _text(start, place + 4, text, cls))
+        lines = (
+            []
+            if name.head or layout.chart.y.step < 2 * TYPE
+            else wrap(name.text, layout.left - start - 6, 2)
+        )
+        yield _hover(name.text, _lines(start, place + 4, lines or [text], cls))
         if name.reason:
             room = layout.width - layout.left - 6
             yield _text(layout.left + 5, place + 4, cut(name.reason, room), "plot-small")
@@ -253,7 +261,9 @@ def _column_names(layout: _Layout) -> Iterator[str]:
     for number, words in enumerate(cut_apart([name.text for name in names], room)):
         x, y = layout.x_at(number), layout.top - 7
         if layout.level:
-            text = _text(x, y, words, "plot-name", anchor="middle")
+            lines = layout.column_lines[number] or [words]
+            y -= (len(lines) - 1) * TYPE / 2
+            text = _lines(x, y, lines, "plot-name", anchor="middle")
         else:
             turn = f"translate({x:.1f} {y:.1f}) rotate(-60)"
             text = _tag("text", escape(words), class_="plot-text", x=0, y=4, transform=turn)
@@ -550,6 +560,15 @@ def _text(x: float, y: float, words: str, cls: str, *, anchor: str = "") -> str:
     if not words:
         return ""
     return _tag("text", escape(clean(words)), class_=cls, x=x, y=y, text_anchor=anchor)
+
+
+def _lines(x: float, y: float, lines: Sequence[str], cls: str, *, anchor: str = "") -> str:
+    """Lines of text whose middle is at ``y``."""
+    first = y - (len(lines) - 1) * TYPE / 2
+    return "".join(
+        _text(x, first + number * TYPE, line, cls, anchor=anchor)
+        for number, line in enumerate(lines)
+    )
 
 
 def _hover(words: str, shape: str) -> str:

@@ -11,6 +11,8 @@ TAIL = 0.45
 
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]|\\s+")
+#: Words with what divides them from the next one.
+_WORD = re.compile(r"\S+?(?:-(?=\S)|\s+|$)")
 _JOINING = ("\u200d", "\ufe0f", "\ufe0e")
 
 
@@ -39,6 +41,17 @@ def cut(text: object, room: float) -> str:
             break
         kept += letter
     return f"{kept.rstrip(' ').rstrip(''.join(_JOINING))}…"
+
+
+def wrap(text: object, room: float, most: int) -> list[str]:
+    """``text`` in at most ``most`` lines that fit ``room``; empty if it does not fit."""
+    lines = [""]
+    for word in _WORD.findall(_on_one_line(text)):
+        if lines[-1] and width_of(f"{lines[-1]}{word}".rstrip()) > room:
+            lines.append("")
+        lines[-1] += word
+    fits = len(lines) <= most and all(width_of(line.rstrip()) <= room for line in lines)
+    return [line.rstrip() for line in lines] if fits else []
 
 
 def cut_apart(names: Sequence[str], room: float) -> list[str]:
