@@ -136,8 +136,8 @@ class _Layout:
         elif not self.columns:
             across = max(across, room)
         self.right = self.left + across
-        each = across / len(x.names) if self.columns else 0.0
-        self.column_lines = [wrap(name.text, each, 3) for name in x.names if self.columns]
+        column_room = across / len(x.names) if self.columns else 0.0
+        self.column_lines = [wrap(name.text, column_room, 3) for name in x.names if self.columns]
         self.width = max(chart.width, round(self.right + right_room))
         self._stack(x, y)
 
