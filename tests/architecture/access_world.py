@@ -109,11 +109,11 @@ def shared_world(blocker: DjangoDbBlocker) -> Iterator[World]:
     around: Any = transaction.atomic()
     around._from_testcase = True  # as Django's own tests: what must commit may stand within
     with blocker.unblock(), around:
-        yield _build_world()
+        yield build_world()
         transaction.set_rollback(True)
 
 
-def _build_world() -> World:
+def build_world() -> World:
     """Everything an address can name, in one project; and a second project beside it."""
     project, foreign = ProjectFactory.create(), ProjectFactory.create()
     people = {
