@@ -36,11 +36,11 @@ def title_of(name: str, settings: Mapping[str, Any]) -> str:
     title, shown = gettext(info.title), []
     for setting in info.known_settings(settings):
         words, value = _within(gettext(setting.title)), settings.get(setting.name, setting.default)
-        told = _within(setting_words(value)) if isinstance(value, str) else localise(str(value))
+        worded = _within(setting_words(value)) if isinstance(value, str) else localise(str(value))
         if setting.titled:
-            shown.append(f"{told} {words}")
+            shown.append(f"{worded} {words}")
         elif value != setting.default:
-            shown.append(f"{words}: {told}")
+            shown.append(f"{words}: {worded}")
     return f"{title} ({', '.join(shown)})" if shown else title
 
 
