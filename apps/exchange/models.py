@@ -58,7 +58,7 @@ class SavedExport(models.Model):
     def gold_counts(self) -> list[tuple[str, int]]:
         """Words and number of each basis of the decisions in the file."""
         words = dict(Gold.Basis.choices)
-        counts = self.manifest["counts"]["gold"]
+        counts = self.manifest.get("counts", {}).get("gold", {})
         return [(str(words.get(basis, basis)), number) for basis, number in counts.items()]
 
     @property
