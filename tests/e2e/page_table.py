@@ -194,7 +194,7 @@ VIEWS = (
     View("provider_list", "operator", "/providers/"),
     View("provider_create", "operator", "/providers/new/"),
     View("provider_edit", "operator", "{provider}"),
-    View("project_provider_list", "manager", IN_DEMO + "/providers/"),
+    View("project_provider_list", "manager", "/p/one-held/providers/"),
     View("project_provider_create", "manager", IN_DEMO + "/providers/new/"),
     View("project_provider_create", "manager", IN_DEMO + "/providers/new/?kind=openai", "openai"),
     View("project_provider_edit", "manager", "{own_provider}"),
