@@ -23,6 +23,8 @@ LONG = {"design_system", "admin-changelist", "demo_shop"}
 COMING = "[hx-trigger^=load] .skeleton"
 # Without preload: to read an @import axe would write a style element, which the policy forbids.
 EVERYTHING = {"resultTypes": ["violations"], "preload": False}
+#: What a narrow page may lose with the words that it hides.
+NAMES = EVERYTHING | {"runOnly": ["link-name", "button-name", "summary-name", "label"]}
 
 
 @pytest.mark.timeout(900)
@@ -63,6 +65,7 @@ def faults(page: Page) -> list[str]:
     page.evaluate(SETTLED)
     violations = Axe().run(page, options=EVERYTHING).response["violations"]
     page.set_viewport_size(NARROW)  # type: ignore[arg-type] # width and height
+    violations += Axe().run(page, options=NAMES).response["violations"]
     needed = page.evaluate("document.documentElement.scrollWidth")
     page.set_viewport_size(WIDE)  # type: ignore[arg-type] # as above
     return [
