@@ -212,6 +212,18 @@ def test_agreement_is_read_from_the_stored_report_and_never_computed(client: Cli
     assert "Krippendorff" in page(client, project)
 
 
+def test_why_agreement_is_not_measured_is_said_in_words(client: Client) -> None:
+    project = new_project()
+    record_label(draft(open_item(project), person(project), "good"))
+    client.force_login(member(project, Role.MANAGER))
+    agreement_report(project)
+
+    shown = page(client, project)
+
+    assert "Needs two annotators of this kind." in shown
+    assert "one_annotator" not in shown
+
+
 def test_an_empty_project_takes_a_file_at_once(project: Project, client: Client) -> None:
     client.force_login(member(project, Role.MANAGER))
     assert f'action="/p/{project.slug}/import/"' in page(client, project)

@@ -11,6 +11,7 @@ from apps.agreement.models import StoredReport
 from apps.agreement.report.tables import MAIN_WORDS
 from apps.labels.models import PEOPLE
 from apps.projects.models import Project
+from labelhub.core.agreement.reports.reasons import WORDS
 from labelhub.core.schema import TASKS
 
 
@@ -40,4 +41,7 @@ def read_glance(project: Project) -> AgreementGlance | None:
     if not figures:
         return None
     kind = max(figures, key=lambda kind: figures[kind].get("n") or 0)
-    return AgreementGlance(str(kind), gettext(MAIN_WORDS[name]), figures[kind], measured_at)
+    figure = figures[kind]
+    if code := figure.get("reason"):
+        figure = figure | {"reason": WORDS.get(code, code)}
+    return AgreementGlance(str(kind), gettext(MAIN_WORDS[name]), figure, measured_at)
