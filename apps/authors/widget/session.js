@@ -6,6 +6,7 @@ import { lock } from "./tabs.js";
 const LONGEST_TEXT = 8000;
 const MOST_BYTES = 14_000; // of a text in a frame of 16 KB
 const TEXTS_KNOWN = 30;
+const STORED_BY_THEN = 1000; // what a tab stores reaches the others after the lock that it lets go
 const ENDED = { ok: false, code: "ended" };
 const PRINTABLE = /^(?! *$)( |[^\p{C}\p{Z}]){1,64}$/u;
 const PRIMES = [16_777_619, 2_654_435_761];
@@ -48,7 +49,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
   async function enter() {
     if (storage.load().sid) return;
     const leave = await lock(`${storage.name}.hello`);
-    return storage.load().sid ? leave() : leave;
+    return storage.load().sid ? leave() : () => setTimeout(leave, STORED_BY_THEN);
   }
 
   // By the page's clock or by the server's, whichever makes it earlier.
