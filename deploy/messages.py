@@ -30,13 +30,58 @@ _STRING = r"""u?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 _CALL = re.compile(rf"\b({'|'.join(CALLS)})\(\s*({_STRING}(?:,\s*{_STRING})*)")
 
 
-def texts_of_python(source: str) -> Iterator[Entry]:
-    """The texts in calls of gettext."""
+#: Errors that programs, operators and logs read are English.
+ENGLISH_ERRORS = re.compile(
+    r"apps/authors/(consumers|views)/|apps/authors/selectors/(authors|sites)"
+    r"|apps/authors/services/(answers|authors|chat|limits|messages|privacy|trust)"
+    r"|apps/common/(charts/)?(files|sealing)|apps/exchange/webhooks/transport|apps/labels/querysets"
+    r"|apps/echo/(learning_curves|states|services/(events|offer_delivery))"
+    r"|labelhub/web/|labelhub/core/(agreement|debate|echo|interview|learning|similarity)"
+    r"|/(admin|api|apps|consumers|jobs|management|migrations|serializers|tasks)[./]"
+)
+
+
+@cache
+def phrase_names() -> frozenset[str]:
+    """``Phrase``, and the errors that make a phrase of their text."""
+    found = {"Phrase", "LabelhubError", "RowFault"}
+    paths = [path for folder in ("apps", "labelhub") for path in (ROOT / folder).rglob("*.py")]
+    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_bytes()))]
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    size = 0
+    while size < len(found):
+        size = len(found)
+        found |= {cls.name for cls in classes if found & {*map(_name_of, cls.bases)}}
+    return frozenset(found)
+
+
+def _name_of(node: ast.expr) -> str:
+    return str(getattr(node, "id", getattr(node, "attr", "")))
+
+
+def phrases_of_python(source: str, names: frozenset[str]) -> Iterator[tuple[ast.Call, list[str]]]:
+    """Calls of ``names``, or of their ``at``, with the text and its plural."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
-            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            constants = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
-            texts = [value for value in constants if isinstance(value, str)]
+            func, arguments = node.func, node.args
+            if isinstance(func, ast.Attribute) and func.attr == "at":
+                func, arguments = func.value, arguments[1:]
+            if _name_of(func) in names and (texts := _strings(arguments)):
+                yield node, texts
+
+
+def _strings(nodes: Sequence[ast.expr]) -> list[str]:
+    values = [node.value for node in nodes if isinstance(node, ast.Constant)]
+    return [value for value in values if isinstance(value, str)]
+
+
+def texts_of_python(source: str, names: frozenset[str]) -> Iterator[Entry]:
+    """The texts in calls of gettext and in phrases, which are calls of ``names``."""
+    for _, texts in phrases_of_python(source, names):
+        yield entry_of("ngettext" if texts[1:] else "gettext", texts)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            name, texts = _name_of(node.func), _strings(node.args)
             if name in CALLS and len(texts) >= len(CALLS[name]):
                 yield entry_of(name, texts)
 
@@ -57,18 +102,21 @@ def entry_of(call: str, texts: Sequence[str]) -> Entry:
 def texts_in_use() -> dict[tuple[str, str], tuple[Entry, set[str]]]:
     """Each text with the files that use it."""
     found: dict[tuple[str, str], tuple[Entry, set[str]]] = {}
-    for folder, suffix, read in (
-        ("templates", "html", texts_of_template),
-        ("templates", "txt", texts_of_template),
-        ("apps", "py", texts_of_python),
-        ("labelhub", "py", texts_of_python),
-    ):
-        for path in (ROOT / folder).rglob(f"*.{suffix}"):
-            for entry in read(path.read_text(encoding="utf-8")):
-                kept, files = found.setdefault(entry.key, (entry, set()))
-                kept.plural = kept.plural or entry.plural
-                files.add(str(path.relative_to(ROOT)))
+    patterns = ("templates/**/*.html", "templates/**/*.txt", "apps/**/*.py", "labelhub/**/*.py")
+    for path in (path for pattern in patterns for path in ROOT.glob(pattern)):
+        name = str(path.relative_to(ROOT))
+        for entry in _texts_of(name, path.read_text(encoding="utf-8")):
+            kept, files = found.setdefault(entry.key, (entry, set()))
+            kept.plural = kept.plural or entry.plural
+            files.add(name)
     return found
+
+
+def _texts_of(name: str, source: str) -> Iterator[Entry]:
+    if not name.endswith(".py"):
+        return texts_of_template(source)
+    english = ENGLISH_ERRORS.search(name)
+    return texts_of_python(source, frozenset({"Phrase"}) if english else phrase_names())
 
 
 def renewed(source: str) -> str:

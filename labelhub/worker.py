@@ -23,8 +23,7 @@ from apps.echo.services.learning import learn_news
 from apps.echo.services.prompt_search import go_on_with
 from apps.echo.tasks import keep_echo, keep_offers
 from apps.exchange.saved.services import keep_exports, write_export
-from apps.exchange.services import sweep_uploads
-from apps.exchange.services.imports import import_rows
+from apps.exchange.services.imports import import_rows, sweep_uploads
 from apps.exchange.webhooks.delivery_queue import send_due, tend_webhooks
 from apps.learning.services import clear_ranks, train
 from apps.learning.tasks import keep_learning

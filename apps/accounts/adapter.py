@@ -4,9 +4,11 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.internal.ratelimit import get_ip
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 
@@ -18,6 +20,13 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         """Never."""
         return False
 
+    def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
+        """The language of the browser is theirs, if they have not chosen one."""
+        super().login(request, user)
+        language = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME)
+        if language in dict(settings.LANGUAGES):
+            User.objects.filter(pk=user.pk, language="").update(language=language)
+
     def get_password_change_redirect_url(self, _request: HttpRequest) -> str:
         """The start page, instead of the form again."""
         return "/"
@@ -25,7 +34,9 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
     def clean_password(self, password: str, user: AbstractBaseUser | None = None) -> str:
         """Refuse the password that somebody else has set."""
         if isinstance(user, User) and user.must_change_password and user.check_password(password):
-            raise ValidationError("Choose another password than the one that you were given.")
+            raise ValidationError(
+                gettext("Choose another password than the one that you were given.")
+            )
         return str(super().clean_password(password, user))
 
     def set_password(self, user: User, password: str) -> None:

@@ -1,21 +1,41 @@
-"""Keeps everything closed until a password that somebody else has set is changed."""
+"""Where people go first: to sign in and back, or to replace a password that others know."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext, gettext_noop
 
+from apps.common.addresses import local_address
 from apps.common.api.errors import problem_answer
 
 #: Names of the pages that stay open.
 OPEN = frozenset({"account_change_password", "account_logout", "set_language", "set_theme"})
 CODE = "password_change_required"
 MESSAGE = gettext_noop("Somebody else has set your password: sign in and choose your own first.")
+
+
+class SignInMiddleware:
+    """After signing in, people whose form came without a session return to the page of the form,
+    because the form's own address shows no page."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """The response, with a redirect to the sign-in page corrected."""
+        response = self.get_response(request)
+        back_to_form = redirect_to_login(request.get_full_path())
+        if request.method == "POST" and response.get("Location") == back_to_form["Location"]:
+            page = local_address(request, request.headers.get("Referer", ""))
+            there = redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
+            response["Location"] = there["Location"]
+        return response
 
 
 class FirstPasswordMiddleware:

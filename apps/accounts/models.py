@@ -25,6 +25,9 @@ class User(AbstractUser):
     notify_by_email = models.BooleanField(
         default=True, help_text="Send an e-mail when work that they started has ended."
     )
+    language = models.CharField(
+        max_length=10, blank=True, editable=False, help_text="Chosen in a page; for their e-mails."
+    )
     unread_notifications = models.PositiveIntegerField(
         default=0, editable=False, help_text="Counted here, so that no page needs a query for it."
     )

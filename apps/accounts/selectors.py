@@ -45,5 +45,5 @@ def get_user(username: str) -> User:
     """
     user = User.objects.filter(username=username).first()
     if user is None:
-        raise NotFound(f"There is no user '{username}'.")
+        raise NotFound("There is no user '%(username)s'.", username=username)
     return user

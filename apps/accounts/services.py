@@ -66,7 +66,9 @@ def create_user(
         raise InvalidInput.at("username", "An e-mail address as user name must be the user's own.")
     # The database constraint is case-sensitive and names no field.
     if user.email and User.objects.filter(email__iexact=user.email).exists():
-        raise InvalidInput.at("email", f"An account with the address {user.email} exists already.")
+        raise InvalidInput.at(
+            "email", "An account with the address %(email)s exists already.", email=user.email
+        )
     check_model(user)
     user.save()
     if makes_accounts:

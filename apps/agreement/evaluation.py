@@ -3,27 +3,27 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import (
     BooleanField,
-    Count,
     Exists,
     ExpressionWrapper,
-    F,
     OuterRef,
     Q,
     QuerySet,
 )
-from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext, ngettext
 
 from apps.accounts.models import User
 from apps.common.charts import TEXT_MATCHER
 from apps.common.figures import count_words
 from apps.debates.models import Debate, Run
-from apps.debates.naming import protocol_title
+from apps.debates.naming import annotator_words, protocol_title
 from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import MACHINES, PEOPLE, Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run, rejected_suggestions
@@ -36,7 +36,6 @@ from labelhub.core.agreement.evaluation import (
     evaluate,
     is_right,
 )
-from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import Schema
 
@@ -99,26 +98,32 @@ def find_source(
     if annotator_id is not None:
         annotator = Annotator.objects.filter(project=project, pk=annotator_id).first()
         if annotator is None:
-            raise NotFound(f"annotator: this project has no annotator {annotator_id}.")
+            raise NotFound(
+                "annotator: this project has no annotator %(annotator_id)s.",
+                annotator_id=str(annotator_id),
+            )
         return _annotator_source(annotator)
     runs = evaluated_runs(project)
     run = (runs if run_id is None else Run.objects.filter(project=project, pk=run_id)).first()
     if run is None and run_id is not None:
-        raise NotFound(f"run: this project has no run {run_id}.")
+        raise NotFound("run: this project has no run %(run_id)s.", run_id=str(run_id))
     if run is None:
         labelled = Exists(Label.objects.current().filter(annotator=OuterRef("pk")))
         machines = Annotator.objects.filter(labelled, project=project, kind__in=MACHINES)
         machine = machines.order_by("pk").first()
         return _annotator_source(machine) if machine else None
     if not 1 <= replicate <= run.replicates:
-        raise NotFound(f"replicate: run {run.pk} has {run.replicates}, not a number {replicate}.")
+        raise NotFound(
+            "replicate: run %(pk)s has %(replicates)s, not a number %(replicate)s.",
+            pk=str(run.pk),
+            replicates=run.replicates,
+            replicate=str(replicate),
+        )
     first = labels_of_run(project.pk, run.uid).select_related("annotator").first()
     if first is None:
-        name = gettext("%(protocol)s · run %(number)s") % {
-            "protocol": protocol_title(run.protocol),
-            "number": run.pk,
-        }
-        return PredictionSource(name, Kind.LLM, offline=False, run=run, replicate=replicate)
+        return PredictionSource(
+            run_words(run), Kind.LLM, offline=False, run=run, replicate=replicate
+        )
     by = first.annotator
     return PredictionSource(by.name, by.kind, by.offline, run=run, replicate=replicate)
 
@@ -136,13 +141,14 @@ def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
     people = people.order_by("kind", "name")
     groups = {
         gettext("Runs"): [
-            Choice(_run_words(run, replicate), _run_query(run, replicate))
+            Choice(_replicate_words(run, replicate), _run_query(run, replicate))
             for run in evaluated_runs(project)[:MOST_RUNS]
             for replicate in range(1, run.replicates + 1)
         ],
         gettext("Annotators"): [
             Choice(
-                f"{annotator.name} ({annotator.get_kind_display()})", {"annotator": annotator.pk}
+                f"{annotator_words(annotator.name)} ({annotator.get_kind_display()})",
+                {"annotator": annotator.pk},
             )
             for annotator in people[:MOST_RUNS]
         ],
@@ -150,19 +156,20 @@ def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
     return {words: choices for words, choices in groups.items() if choices}
 
 
-def _run_words(run: Run, replicate: int) -> str:
-    words = gettext("%(protocol)s, run %(number)s, %(day)s")
-    if run.replicates > 1:
-        words = gettext(
-            "%(protocol)s, run %(number)s, %(day)s, replicate %(replicate)s of %(replicates)s"
-        )
-    return words % {
+def run_words(run: Run) -> str:
+    """A run in a list of choices."""
+    return gettext("%(protocol)s, run %(number)s, %(day)s") % {
         "protocol": protocol_title(run.protocol),
         "number": run.pk,
-        "day": f"{run.created_at:%Y-%m-%d %H:%M}",
-        "replicate": replicate,
-        "replicates": run.replicates,
+        "day": date_format(localtime(run.created_at), "DATE_FORMAT"),
     }
+
+
+def _replicate_words(run: Run, replicate: int) -> str:
+    if run.replicates == 1:
+        return run_words(run)
+    words = gettext("%(run)s, replicate %(replicate)s of %(replicates)s")
+    return words % {"run": run_words(run), "replicate": replicate, "replicates": run.replicates}
 
 
 def _run_query(run: Run, replicate: int) -> Mapping[str, int]:
@@ -203,7 +210,12 @@ class Comparison:
     @property
     def rejected_words(self) -> str:
         """A sentence about them; empty without any."""
-        return rejected_words(self.rejected)
+        words = ngettext(
+            "%(number)s suggestion was rejected without a label; it is not in this figure.",
+            "%(number)s suggestions were rejected without a label; they are not in this figure.",
+            self.rejected,
+        )
+        return words % {"number": count_words(self.rejected)} if self.rejected else ""
 
     @property
     def gold_total(self) -> int:
@@ -292,7 +304,10 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
 def _predictions(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any, bool]]:
     """Item → the source's label under its current name, and whether somebody rejected that without
     a label."""
-    wrong = ExpressionWrapper(_is_rejected(schema.project), BooleanField())
+    rejected = rejected_suggestions(schema.project)
+    # Also under a former name.
+    known = Q(pk__in=rejected) | Q(supersedes__in=rejected)
+    wrong = ExpressionWrapper(known, BooleanField())
     labels = source.labels().annotate(wrong=wrong)
     rows = labels.values_list("item_id", "value", "schema__version", "wrong")
     if schema.version == 1:
@@ -304,22 +319,6 @@ def _predictions(source: PredictionSource, schema: LabelSchema) -> dict[int, tup
     }
 
 
-def _is_rejected(project: Project, label: str = "") -> Q:
-    """Labels that somebody rejected without giving one, also under a former name."""
-    rejected = rejected_suggestions(project)
-    return Q(**{f"{label}pk__in": rejected}) | Q(**{f"{label}supersedes__in": rejected})
-
-
-def rejected_words(count: int) -> str:
-    """A sentence about rejections that a figure leaves out; empty without any."""
-    words = ngettext(
-        "%(number)s suggestion was rejected without a label; it is not in this figure.",
-        "%(number)s suggestions were rejected without a label; they are not in this figure.",
-        count,
-    )
-    return words % {"number": count_words(count)} if count else ""
-
-
 def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
     """Items behind one cell of a label's two-by-two matrix; ``cell`` is predicted-gold.
 
@@ -327,11 +326,13 @@ def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
         InvalidInput: no such label or cell.
     """
     if cell not in CELLS:
-        raise InvalidInput(f"cell: must be one of {', '.join(CELLS)} (predicted-gold).")
+        raise InvalidInput(
+            "cell: must be one of %(cells)s (predicted-gold).", cells=", ".join(CELLS)
+        )
     schema = compared.schema
     known = schema.label(label)
     if known is None:
-        raise InvalidInput(f"label: the schema has no '{label[:80]}'.")
+        raise InvalidInput("label: the schema has no '%(label)s'.", label=label[:80])
     sides = (
         (pair.item_id, schema.names_in(pair.predicted), schema.names_in(pair.gold))
         for pair in compared.pairs
@@ -360,7 +361,7 @@ def items_by_outcome(compared: Comparison, outcome: str) -> list[int]:
         InvalidInput: no such outcome.
     """
     if outcome not in OUTCOMES:
-        raise InvalidInput(f"outcome: must be one of {', '.join(OUTCOMES)}.")
+        raise InvalidInput("outcome: must be one of %(outcomes)s.", outcomes=", ".join(OUTCOMES))
     if outcome == "unanswered":
         return list(compared.unanswered)
     schema, wanted = compared.schema, outcome == "right"
@@ -388,47 +389,18 @@ def debates_by_item(source: PredictionSource | None, item_ids: Sequence[int]) ->
 
 def is_gold_uncertain_first(project: Project) -> bool:
     """Whether people decide the items first that the debate doubts, and some are still to be
-    decided: then the gold is no random sample, and machines look worse by it than they are."""
+    decided: then the gold is no random sample, and machines look worse by it than they are.
+    Little of that among imported gold does not matter."""
     doubted_first = project.queue_order == Project.QueueOrder.UNCERTAINTY
     if not doubted_first and project.review_scope == Project.ReviewScope.ALL:
         return False
     states = ItemState.objects.filter(project=project, suggestion__isnull=False)
-    decided = states.filter(gold__basis__in=DECIDED_HERE)
-    return decided.exists() and states.filter(gold__isnull=True).exists()
+    decided = states.filter(gold__basis__in=DECIDED_HERE).count()
+    known = states.filter(gold__isnull=False).count()
+    return decided > known / 10 and states.filter(gold__isnull=True).exists()
 
 
 def gold_rows(project: Project, user: User | AnonymousUser) -> QuerySet[Gold]:
     """Gold in stable order, without the gold questions of ``user``."""
     rows = current_gold(project).exclude(answer_hidden_from(user.pk or 0, item="item_id"))
     return rows.select_related("item", "decided_by").order_by("item_id")
-
-
-class SuggestionsRight(NamedTuple):
-    """``share``: of the suggestions on items with gold, those equal to it; ``rejected``: those
-    that somebody rejected without a label, on items without gold."""
-
-    share: Figure
-    rejected: int
-
-    @property
-    def rejected_words(self) -> str:
-        """A sentence about them; empty without any."""
-        return rejected_words(self.rejected)
-
-
-def suggestions_right(project: Project) -> SuggestionsRight:
-    """How many of the current suggestions equal the gold; counted by the database."""
-    decided = Q(gold__isnull=False)
-    states = ItemState.objects.filter(
-        decided | _is_rejected(project, "suggestion__"),
-        project=project,
-        suggestion__value__isnull=False,
-    )
-    counted = states.aggregate(
-        n=Count("pk", filter=decided),
-        right=Count("pk", filter=Q(suggestion__value=F("gold__value"))),
-        rejected=Count("pk", filter=~decided),
-    )
-    reason = gettext_noop("no item has a suggestion and gold")
-    right = share(counted["right"], counted["n"], reason=reason)
-    return SuggestionsRight(right, counted["rejected"])

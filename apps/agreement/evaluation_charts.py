@@ -10,6 +10,7 @@ from apps.agreement.charts import Measured, interval_bars
 from apps.agreement.evaluation import EvaluationReport
 from apps.common.charts import Chart
 from labelhub.core.agreement.evaluation import LabelScore
+from labelhub.core.agreement.figures import Figure
 
 SIDES = ("yes", "no")
 
@@ -57,12 +58,20 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationCharts:
-    """Everything drawn of a report: ``f1`` of all labels, and a matrix of each or of all."""
+    """Everything drawn of a report: ``scores`` of each label by the names of the metrics, ``f1`` of
+    all, and a matrix of each or of all."""
 
+    scores: Sequence[tuple[str, Mapping[str, Figure]]]
     f1: Chart | None
     by_label: Sequence[tuple[str, Sequence[MatrixRow]]]
     matrix: Sequence[MatrixRow]
     mistakes: Sequence[Cell]
+
+    @property
+    def worst(self) -> Cell | None:
+        """The most common mistake; None where several are equally common."""
+        counts = [cell.count for cell in self.mistakes]
+        return self.mistakes[0] if counts and counts.count(counts[0]) == 1 else None
 
 
 def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationCharts:
@@ -89,9 +98,17 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
         if cell.count and not cell.right
     ]
     wrong.sort(key=lambda cell: -cell.count)
-    measured = [Measured(score.label, kind, {"": score.f1}) for score in found.labels]
+    scores = [(score.label, _figures(score)) for score in found.labels]
+    measured = [Measured(label, kind, {"": figures["f1"]}) for label, figures in scores]
     f1 = interval_bars(measured, of=gettext("F1 of each label"), low=0.0, key="scores")
-    return EvaluationCharts(f1, by_label, matrix, wrong[:MOST_MISTAKES])
+    return EvaluationCharts(scores, f1, by_label, matrix, wrong[:MOST_MISTAKES])
+
+
+def _figures(score: LabelScore) -> dict[str, Figure]:
+    """The n of F1 are the label's items in gold, as of its recall."""
+    f1: Figure = {**score.f1, "n": score.confusion.gold_yes}
+    figures = {"precision": score.precision, "recall": score.recall, "f1": f1}
+    return figures | {"accuracy": score.accuracy}
 
 
 def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRow]:

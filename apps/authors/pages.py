@@ -24,6 +24,8 @@ TABS = (
     ("rewards", _("Rewards"), "site_rewards"),
     ("settings", _("Settings"), "site_settings"),
 )
+#: Days that the numbers of a page may be of.
+WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 FOR_EVERYBODY = {"overview", "echo", "offers"}
 
 
@@ -43,6 +45,12 @@ def site_page(request: SignedInRequest, site: Site, tab: str) -> dict[str, Any]:
         for key, words, name in offered
     ]
     return page | {"site": site, "tabs": tabs}
+
+
+def chosen_days(request: SignedInRequest) -> int:
+    """The days that ``?days=`` asks for, usually a week."""
+    given = request.GET.get("days", "")
+    return next((days for days in WINDOW_WORDS if str(days) == given), 7)
 
 
 def own_origin(request: SignedInRequest) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
@@ -12,7 +11,7 @@ from django_stubs_ext import StrOrPromise
 from apps.authors.selectors.funnel import Traffic, TrafficBar
 from apps.authors.stages import STAGES, stage_name
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
-from apps.common.figures import count_words, share_words
+from apps.common.figures import count_words, day_words, share_words
 from labelhub.core.interview.funnel import Funnel, FunnelRate, alerts, rates
 
 #: The rates below the funnel, with their names.
@@ -151,7 +150,7 @@ def dropped_rates(funnel: Funnel) -> list[NamedRate]:
 def charts(bars: Sequence[TrafficBar], *, weeks: bool) -> list[Chart]:
     """Two charts by day or week: messages with those asked about, questions with those answered."""
     start = gettext_noop("week of") if weeks else gettext_noop("day")
-    days = [date_format(bar.start, "j M") for bar in bars]
+    days = [day_words(bar.start) for bar in bars]
     funnels = [(day, bar.funnel) for day, bar in zip(days, bars, strict=True)]
     return [
         _chart(

@@ -7,11 +7,12 @@ Separators and the place of a currency follow the language; units (``s``, ``min`
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.utils.formats import get_format
-from django.utils.translation import gettext, gettext_lazy, gettext_noop
+from django.utils.formats import date_format, get_format
+from django.utils.translation import get_language_bidi, gettext, gettext_lazy, gettext_noop
 
 from apps.common.methods import method_words
 from labelhub.core.errors import InvalidInput
@@ -97,14 +98,19 @@ def figure_row(figure: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def localise(number: str) -> str:
-    """A number as Python writes it (``1,234.5``), with the separators of the language."""
+    """A number as Python writes it (``-1,234.5``), with the separators of the language."""
     comma, point = get_format("THOUSAND_SEPARATOR"), get_format("DECIMAL_SEPARATOR")
-    return number.translate({ord(","): comma, ord("."): point})
+    return number.translate({ord(","): comma, ord("."): point, ord("-"): "−"})
 
 
 def count_words(number: float) -> str:
     """A whole number with thousands separators."""
     return localise(f"{int(number):,}")
+
+
+def day_words(day: date) -> str:
+    """``3 Nov``, in German ``3. Nov``."""
+    return date_format(day, "MONTH_DAY_FORMAT")
 
 
 def range_words(low: str, high: str) -> str:
@@ -115,6 +121,12 @@ def range_words(low: str, high: str) -> str:
 def number_words(value: float) -> str:
     """A coefficient with two decimals: ``−0.05``."""
     return _format(value, _DIGITS, percent=False)
+
+
+def percent_words(number: str) -> str:
+    """``80 %``, on one line; isolated where a text from right to left would move the sign."""
+    words = f"{localise(number)}\xa0%"
+    return f"\u2066{words}\u2069" if get_language_bidi() else words
 
 
 def share_words(value: float) -> str:
@@ -130,7 +142,7 @@ def money(nano_usd: float | None) -> str:
     size = abs(dollars)
     decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size))) if size else 0
     amount = gettext("$%(amount)s") % {"amount": localise(f"{size:,.{decimals}f}")}
-    return f"-{amount}" if dollars < 0 else amount
+    return f"−{amount}" if dollars < 0 else amount
 
 
 def nanousd(dollars: Decimal | None) -> int | None:
@@ -151,7 +163,7 @@ def read_budget(text: str | None) -> int | None:
     except InvalidOperation:
         dollars = Decimal(-1)
     if not dollars.is_finite() or not 0 <= dollars <= _MOST_DOLLARS:
-        raise InvalidInput(f"budget: '{text}' is not an amount in USD, such as 2.50.")
+        raise InvalidInput("budget: '%(text)s' is not an amount in USD, such as 2.50.", text=text)
     return nanousd(dollars)
 
 
@@ -183,8 +195,8 @@ def _decimals(half_width: float | None, *, percent: bool) -> int:
 def _format(value: float, decimals: int, *, percent: bool) -> str:
     # Adding 0 turns -0.0 into 0.0.
     shown = round(value * (100 if percent else 1), decimals) + 0.0
-    words = localise(f"{shown:.{decimals}f}").replace("-", "−")
-    return f"{words} %" if percent else words
+    words = f"{shown:.{decimals}f}"
+    return percent_words(words) if percent else localise(words)
 
 
 def _bar_position(value: float, least: float) -> str:

@@ -13,7 +13,7 @@ def show_refusal(form: BaseForm, error: LabelhubError) -> None:
     """
     faults = error.data.get("errors")
     if not faults:
-        field, _, words = error.message.partition(": ")
+        field, _, words = str(error.message).partition(": ")
         faults = [{"field": field, "message": capfirst(words)}]
     for fault in faults:
         known = fault["field"] in form.fields

@@ -35,6 +35,7 @@ from django.utils import timezone
 
 from apps.common.models import Job
 from labelhub.core.errors import LabelhubError, Unavailable
+from labelhub.core.phrases import Phrase, join_sentences
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ RETRY_AFTER = timedelta(seconds=10)
 SEND_AGAIN = timedelta(seconds=20)
 #: Attempts without progress after which a job fails: it seems to kill its workers.
 MOST_ATTEMPTS = 4
-NO_PROGRESS = "Several attempts made no progress; see the server's log for the reason."
+NO_PROGRESS = Phrase("Several attempts made no progress; see the server's log for the reason.")
 
 
 class LeaseLost(LabelhubError):
@@ -265,11 +266,12 @@ def _run_if_free(kind: str, subject: int, options: Mapping[str, Any] | None = No
         run.rows().delete()
 
 
-def failure_message(error: Exception, words: str) -> str:
-    """The message of an expected error, or else ``words`` with the error's name as ``{fault}``."""
+def failure_message(error: Exception, *advice: str) -> Phrase:
+    """The message of an expected error, or else that the server failed, with ``advice``."""
     if isinstance(error, LabelhubError):
         return error.message
-    return words.format(fault=f"a server error ({type(error).__name__})")
+    fault = Phrase("It stopped because of a server error (%(name)s).", name=type(error).__name__)
+    return join_sentences(fault, *advice)
 
 
 @shared_task(name="common.work")

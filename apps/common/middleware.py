@@ -92,11 +92,9 @@ class LabelhubErrorMiddleware:
             response["HX-Reswap"] = "beforeend"
             return response
         if request.headers.get("X-Requested-With") == "fetch":
-            body = {"code": exception.code, "message": exception.message}
+            body = {"code": exception.code, "message": str(exception.message)}
             return JsonResponse(body, status=exception.http_status)
         context = {
-            "status": exception.http_status,
-            "code": exception.code,
             "heading": _HEADINGS.get(exception.http_status, _("The request failed")),
             "message": exception.message,
             "retryable": exception.retryable,

@@ -5,19 +5,22 @@ import errno
 from django.db.utils import InterfaceError, OperationalError
 
 from labelhub.core.errors import Unavailable
+from labelhub.core.phrases import Phrase
 
-DISK_FULL = (
+DISK_FULL = Phrase(
     "The server's disk is full, so this request was not completed. Ask an operator to make room, "
     "then send it again."
 )
-DATABASE_AWAY = (
+DATABASE_AWAY = Phrase(
     "The database cannot be reached now, so this request was not completed. Try again in a moment."
 )
-DATABASE_READONLY = (
+DATABASE_READONLY = Phrase(
     "The database is read-only, so this request was not completed. Ask an operator to let the "
     "server write to its data folder, then send it again."
 )
-DATABASE_BUSY = "The database is busy, so this request was not completed. Try again in a moment."
+DATABASE_BUSY = Phrase(
+    "The database is busy, so this request was not completed. Try again in a moment."
+)
 
 #: Primary result codes of SQLite: https://sqlite.org/rescode.html, by name.
 _BUSY, _LOCKED, _READONLY, _IOERR, _FULL, _CANTOPEN = 5, 6, 8, 10, 13, 14

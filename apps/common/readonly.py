@@ -6,13 +6,10 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # one base for several models
-    """A page to look up rows; pages and services change them."""
+class ReadOnly:
+    """Nothing is added, changed or deleted here; pages and services do."""
 
-    list_per_page = 50
-    show_full_result_count = False  # a second count over tables that grow without end
-
-    def has_add_permission(self, _request: HttpRequest) -> bool:
+    def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
         """No."""
         return False
 
@@ -23,3 +20,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # one base for
     def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
         """No."""
         return False
+
+
+class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]  # one base for several models
+    """A page to look up rows."""
+
+    list_per_page = 50
+    show_full_result_count = False  # a second count over tables that grow without end

@@ -30,7 +30,7 @@ def refuse_unknown(sent: Any, known: Container[str], owner: str) -> None:
     """
     for name in sent if isinstance(sent, dict) else ():
         if name not in known:
-            raise InvalidInput.at(name[:60], f"{owner} has no such field.")
+            raise InvalidInput.at(name[:60], "%(owner)s has no such field.", owner=owner)
 
 
 def invalid_input(error: ValidationError) -> InvalidInput:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonR
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
+from django.views.i18n import set_language
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -60,6 +61,16 @@ def set_theme(request: HttpRequest) -> HttpResponse:
         THEME_COOKIE, theme, max_age=ONE_YEAR, samesite="Lax", secure=request.is_secure()
     )
     return response
+
+
+@require_POST
+def choose_language(request: HttpRequest) -> HttpResponse:
+    """Django's choice of a language, also stored for the person's e-mails."""
+    language = request.POST.get("language", "")
+    if request.user.is_authenticated and language in dict(settings.LANGUAGES):
+        request.user.language = language
+        request.user.save(update_fields=["language"])
+    return set_language(request)
 
 
 @login_required

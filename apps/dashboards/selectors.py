@@ -13,7 +13,6 @@ from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.agreement.evaluation import SuggestionsRight, suggestions_right
 from apps.agreement.report.glance import AgreementGlance, read_glance
 from apps.authors.models import Site
 from apps.debates.models import Debate, Run
@@ -188,7 +187,6 @@ class Overview:
     runs: Sequence[Run]
     cost_nanousd: int
     unpriced: bool
-    right: SuggestionsRight
     agreement: AgreementGlance | None
     changes: Changes
 
@@ -200,7 +198,7 @@ class Overview:
 
 
 def overview(project: Project, user: User) -> Overview:
-    """The state of the project, as ``user`` sees it; nine queries."""
+    """The state of the project, as ``user`` sees it; eight queries."""
     yesterday = timezone.localdate() - timedelta(days=1)
     since = timezone.make_aware(datetime.combine(yesterday, time.min))
     runs = Run.objects.filter(project=project)
@@ -230,7 +228,6 @@ def overview(project: Project, user: User) -> Overview:
         runs=last_runs,
         cost_nanousd=spent["cost"] or 0,
         unpriced=bool(spent["unpriced"]),
-        right=suggestions_right(project),
         agreement=read_glance(project),
         changes=changes,
     )

@@ -12,7 +12,7 @@ from apps.accounts.services import create_user
 from apps.dashboards.demo_site import prepare_demo_site
 from apps.debates.models import Run
 from apps.debates.services import RunPlan, models_for_roles, run_slice, start_run
-from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
+from apps.exchange.services.imports import queue_import, receive_upload, run_import, store_upload
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from apps.projects.services import create_project, set_member

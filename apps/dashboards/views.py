@@ -107,7 +107,11 @@ def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpRespon
     project = get_project(request.user, slug, Right.VIEW)
     item = item_with_ledger(project, item_id)
     if item is None:
-        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no item %(item_id)s in the project '%(slug)s'.",
+            item_id=str(item_id),
+            slug=project.slug,
+        )
     hidden = is_hidden(item, request.user)
     context = project_page(request, project, "items") | {
         "item": item,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_noop
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common.charts import Axis, Bar, Chart, Name, number_tick
-from apps.common.figures import count_words
+from apps.common.figures import count_words, day_words
 from apps.debates.naming import reason_words
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
@@ -61,6 +61,7 @@ def labels_by_day(project: Project, user: User | None = None) -> list[Day]:
         project=project,
         undone_at__isnull=True,
         label__rejected=False,
+        label__superseded_by__isnull=True,
         created_at__gte=timezone.make_aware(datetime.combine(first, time.min)),
     )
     if user is not None:
@@ -76,7 +77,7 @@ def days_chart(days: Sequence[Day]) -> Chart | None:
     most = max((day.labels for day in days), default=0)
     if not most:
         return None
-    named = [date_format(day.day, "D j M") for day in days]
+    named = [f"{date_format(day.day, 'D')} {day_words(day.day)}" for day in days]
     rows: list[dict[str, str | int | float | None]] = [
         {gettext_noop("day"): name, gettext_noop("labels"): day.labels}
         for name, day in zip(named, days, strict=True)
@@ -87,7 +88,7 @@ def days_chart(days: Sequence[Day]) -> Chart | None:
         description=gettext("Labels a day over the last %(days)s days; the last is today.")
         % {"days": len(days)},
         rows=rows[::-1],
-        x=Axis(names=[Name(date_format(day.day, "j M")) for day in days], step=0),
+        x=Axis(names=[Name(day_words(day.day)) for day in days], step=0),
         y=Axis(high=most, ticks=[0, most], words=number_tick),
         marks=[
             Bar(x=number, top=day.labels, words=f"{name}: {count_words(day.labels)}")

@@ -165,8 +165,7 @@ class RunForm(forms.Form):
         label=_("Reuse answers of earlier runs"),
         help_text=_(
             "Calls with the same model, prompt, text and settings cost nothing. Switch this "
-            "off to measure how much answers vary between runs. The text matcher is always called "
-            "again, because it is free."
+            "off to measure how much answers vary between runs."
         ),
     )
 

@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.phrases import PhraseField
 from apps.labels.blindness import hidden_from
 from apps.labels.models import Label
 from apps.llm.models import ModelSpec, PromptVersion
@@ -140,7 +141,7 @@ class Run(models.Model):
     )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
     pause_code = models.CharField(max_length=40, blank=True)
-    message = models.TextField(blank=True, help_text="What happened, in words for people.")
+    message = PhraseField(blank=True, help_text="What happened, in words for people.")
     resume_at = models.DateTimeField(null=True, blank=True)
     faults = models.PositiveSmallIntegerField(
         default=0, help_text="How often in a row a fault of the server stopped it."
@@ -223,7 +224,7 @@ class Debate(models.Model):
     uncertainty = models.FloatField(
         null=True, help_text="0 is sure, 1 knows nothing; None: unknown."
     )
-    error = models.TextField(blank=True)
+    error = PhraseField(blank=True)
     failed_tries = models.JSONField(
         default=dict,
         blank=True,
@@ -277,7 +278,7 @@ class Turn(models.Model):
     off_menu = models.CharField(
         max_length=80, blank=True, help_text="What was answered but is not offered."
     )
-    note = models.TextField(blank=True)
+    note = PhraseField(blank=True)
     finish_reason = models.CharField(max_length=30, blank=True)
     tokens_in = models.PositiveIntegerField(default=0)
     tokens_out = models.PositiveIntegerField(default=0)

@@ -7,7 +7,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from apps.common.charts import KIND_WORDS
+from apps.common.charts import KIND_WORDS, TEXT_MATCHER
 from apps.labels.services import RELABEL
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.cascade import FIRST, THEN
@@ -19,6 +19,14 @@ def protocol_title(name: str) -> str:
     """The title of a protocol; its name if this version does not know it."""
     info = PROTOCOLS.get(name)
     return gettext(info.title) if info else name
+
+
+def annotator_words(name: str) -> str:
+    """The name of an annotator; that of a run is stored in English: ``Vote: a + b``."""
+    title, _colon, models = name.partition(": ")
+    if not models or title not in {info.title for info in PROTOCOLS.values()}:
+        return name
+    return f"{gettext(title)}: {models.replace(TEXT_MATCHER, gettext(TEXT_MATCHER))}"
 
 
 #: The roles of debates, and the names of prompts of a role.

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.common.charts import Axis, Bar, Chart, Line, Mark, Point, Rule, number_tick
 from apps.common.figures import count_words, draw_figure, localise, share_words
@@ -120,7 +120,10 @@ def _value_chart(signal: SignalForecast) -> Chart:
             beyond,
         )
         % about,
-        rows=[{"value": x, "sent": sent[x], "kept": kept[x]} for x in places],
+        rows=[
+            {gettext_noop("value"): x, gettext_noop("sent"): sent[x], gettext_noop("kept"): kept[x]}
+            for x in places
+        ],
         x=Axis(
             title=gettext("%(beyond)s of %(count)s beyond") % about,
             low=threshold.low - half,
@@ -156,7 +159,11 @@ def _error_chart(signal: SignalForecast, items: int) -> Chart | None:
         description=gettext("Error rate of the accepted items, up to %(share)s, by the share sent.")
         % {"share": share_words(top)},
         rows=[
-            {"bound": step.bound, "share sent": sent, "error": error}
+            {
+                gettext_noop("bound"): step.bound,
+                gettext_noop("share sent"): sent,
+                gettext_noop("error"): error,
+            }
             for step, sent, error in points
         ],
         shares=("share sent", "error"),

@@ -12,7 +12,15 @@ from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.charts import Axis, Chart, Line, Mark, Name, Point, Rule, number_tick
-from apps.common.figures import count_words, ends, figure_row, localise, range_words, share_words
+from apps.common.figures import (
+    count_words,
+    day_words,
+    ends,
+    figure_row,
+    localise,
+    range_words,
+    share_words,
+)
 from apps.echo.offer_words import arm_words
 from apps.echo.reporting.click_through import ArmComparison, OfferReport
 from apps.echo.reporting.funnel import OfferFunnel
@@ -320,15 +328,15 @@ def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
             "Ratio at the end of each day, with an interval that is valid for any number of looks, "
             "%(first)s to %(last)s."
         )
-        % {"first": date_format(first, "j M"), "last": date_format(known[-1].day, "j M")},
+        % {"first": day_words(first), "last": day_words(known[-1].day)},
         rows=[
-            {gettext_noop("day"): f"{look.day:%-d %b %Y}", **figure_row(ratio)}
+            {gettext_noop("day"): date_format(look.day), **figure_row(ratio)}
             for look, ratio in zip(known, ratios, strict=True)
         ],
         x=Axis(
             high=days[-1],
             ticks=(0, days[-1]),
-            words=lambda day: date_format(first + timedelta(days=round(day)), "j M"),
+            words=lambda day: day_words(first + timedelta(days=round(day))),
         ),
         y=_ratio_axis([*values, *(end for ratio in ratios for end in _open_ends(ratio))]),
         marks=[
@@ -350,12 +358,12 @@ def impression_tables(report: OfferReport) -> list[ImpressionTable]:
     return [
         ImpressionTable(
             "day", gettext("By day"), gettext("Day"), "",
-            [(date_format(day, "j M Y"), _cells(alone, day)) for day in days],
+            [(date_format(day), _cells(alone, day)) for day in days],
         ),
         ImpressionTable(
             "cumulated", gettext("Cumulative, by day"), gettext("Up to"),
             gettext("All impressions up to the end of a day."),
-            [(date_format(day, "j M Y"), _cumulated(report, day)) for day in days],
+            [(date_format(day), _cumulated(report, day)) for day in days],
         ),
         ImpressionTable(
             "weekday", gettext("By weekday"), gettext("Weekday"), "",

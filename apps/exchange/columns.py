@@ -69,8 +69,10 @@ class Question:
         if name == self.name or self.chosen:
             return name == self.name
         raise RowFault(
-            f"'{name[:80]}' is another question than '{self.name[:80]}', and a project asks one; "
-            "choose which one to import (answer).",
+            "'%(name)s' is another question than '%(name2)s', and a project asks one; choose "
+            "which one to import (answer).",
+            name=name[:80],
+            name2=self.name[:80],
             field=where,
         )
 

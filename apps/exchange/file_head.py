@@ -11,10 +11,13 @@ from typing import Any
 from django.utils.translation import gettext
 
 from apps.exchange.columns import ALIASES, CHOOSABLE, CONTENT, ColumnMap, guess_columns
-from apps.exchange.readers import RawRow, open_rows, refuse_after
-from apps.exchange.readers.base import RowFault, isolate_row, shortened
+from apps.exchange.readers import open_rows
+from apps.exchange.readers.base import RawRow, RowFault, isolate_row, shortened
+from apps.exchange.readers.isolation import refuse_after
 from apps.exchange.rows import ItemRow, read_row
-from apps.exchange.shapes import Shape, merge_tasks, shape_of, translate
+from apps.exchange.shapes import shape_of, translate
+from apps.exchange.shapes.base import Shape
+from apps.exchange.shapes.label_studio_min import merge_tasks
 from apps.exchange.values import ImportSchema
 from labelhub.core.schema import Schema
 
@@ -167,7 +170,7 @@ def _shown_cells(
                 theirs = translate(raw.data, ColumnMap(chosen), plain)
             data = theirs.row if theirs else raw.data
         except RowFault as fault:
-            data, error = {}, ": ".join(filter(None, (fault.field, fault.message)))
+            data, error = {}, f"{fault.field}: {fault.message}" if fault.field else fault.message
     cells = {name: shortened(_in_words(cell), CELL_CHARS) for name, cell in data.items()}
     return raw.number, cells, error
 

@@ -23,6 +23,7 @@ from apps.exchange.values import (
 )
 from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 from apps.labels.services import GoldContent, LabelContent
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Schema
 
 #: Names of the kinds of annotators in files, besides the ledger's own.
@@ -145,7 +146,8 @@ def read_label(
         # An old export of ours, without roles: as plain votes, answers to gold questions and late
         # answers of authors would decide gold.
         raise RowFault(
-            f"Without 'role' but with '{min(keys)}' in 'provenance': add the role of this row.",
+            "Without 'role' but with '%(keys)s' in 'provenance': add the role of this row.",
+            keys=min(keys),
             field=f"{where}.role",
         )
     rationale = given.get("rationale") or ""
@@ -187,7 +189,12 @@ def _check_role(row: LabelRow, where: str) -> None:
         fits = role == Role.VOTE or not row.withdrawn
     fits = fits and (row.abstained or role != Role.UNCLEAR)
     if not fits or kind not in KINDS_OF_ROLE.get(role, Kind):
-        raise RowFault(f"'{role}' does not fit this row, whose kind is {kind}.", field=where)
+        raise RowFault(
+            "'%(role)s' does not fit this row, whose kind is %(kind)s.",
+            role=role,
+            kind=kind,
+            field=where,
+        )
 
 
 def read_annotator(given: dict[str, Any], where: str) -> AnnotatorRef:
@@ -197,12 +204,17 @@ def read_annotator(given: dict[str, Any], where: str) -> AnnotatorRef:
     if not name:
         raise RowFault("The name of the annotator is missing.", field=f"{where}.annotator")
     if len(name) > MAX_NAME:
-        raise RowFault(f"Longer than {MAX_NAME} characters.", field=f"{where}.annotator")
+        raise RowFault(
+            "Longer than %(max_name)s characters.",
+            max_name=MAX_NAME,
+            field=f"{where}.annotator",
+        )
     kind = KINDS.get(str(given.get("kind") or "").strip().lower())
     if kind is None:
         given_kind = str(given.get("kind"))[:40]
         raise RowFault(
-            f"'{given_kind}' is not a kind of annotator; use llm, crowd, expert, author or model.",
+            "'%(given_kind)s' is not a kind of annotator; use llm, crowd, expert, author or model.",
+            given_kind=given_kind,
             field=f"{where}.kind",
         )
     return AnnotatorRef(kind, name, _flag(given, "offline", where))
@@ -269,7 +281,12 @@ def _choice(raw: Any, offered: Sequence[str], default: str, where: str) -> str:
     if raw is None:
         return default
     if raw not in offered:
-        raise RowFault(f"'{str(raw)[:40]}' is not one of {', '.join(offered)}.", field=where)
+        raise RowFault(
+            "'%(raw)s' is not one of %(offered)s.",
+            raw=str(raw)[:40],
+            offered=", ".join(offered),
+            field=where,
+        )
     return str(raw)
 
 
@@ -280,8 +297,12 @@ def _number(
     if raw is None:
         return None
     if not is_number(raw) or not 0 <= raw <= min(highest, 1e15):
-        top = "" if math.isinf(highest) else f" to {highest:g}"
-        raise RowFault(f"Must be a number from 0{top}.", field=f"{where}.{name}")
+        words = (
+            Phrase("Must be a number from 0.")
+            if math.isinf(highest)
+            else Phrase("Must be a number from 0 to %(highest)s.", highest=highest)
+        )
+        raise RowFault(words, field=f"{where}.{name}")
     return float(raw)
 
 
@@ -311,7 +332,9 @@ def _uuid(given: dict[str, Any], name: str, where: str) -> UUID | None:
     try:
         return UUID(raw)
     except (ValueError, AttributeError, TypeError):
-        raise RowFault(f"'{str(raw)[:40]}' is not a UUID.", field=f"{where}.{name}") from None
+        raise RowFault(
+            "'%(raw)s' is not a UUID.", raw=str(raw)[:40], field=f"{where}.{name}"
+        ) from None
 
 
 def _moment(given: dict[str, Any], where: str) -> datetime | None:
@@ -327,7 +350,8 @@ def _moment(given: dict[str, Any], where: str) -> datetime | None:
     except (ValueError, TypeError, OverflowError):
         pass
     raise RowFault(
-        f"'{str(raw)[:40]}' is not a time such as 2026-11-21T09:30:00Z.",
+        "'%(raw)s' is not a time such as 2026-11-21T09:30:00Z.",
+        raw=str(raw)[:40],
         field=f"{where}.created_at",
     )
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from apps.debates.models import Run
-from apps.exchange.exporters import Row
+from apps.exchange.exporters.base import Row
 from apps.labels.models import Gold
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_guideline, current_schema

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.phrases import PhraseField
 from apps.debates.models import Run
 from apps.labels.models import Gold, Label
 from apps.projects.models import ImportBatch, Project
@@ -31,7 +32,7 @@ class SavedExport(models.Model):
     format = models.CharField(max_length=20)
     filters = models.JSONField(default=dict, blank=True, help_text="What the export leaves out.")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
-    message = models.TextField(blank=True, help_text="What went wrong, in words for people.")
+    message = PhraseField(blank=True, help_text="What went wrong, in words for people.")
     file_name = models.CharField(max_length=200, help_text="What a download is called.")
     stored_name = models.CharField(max_length=100, blank=True, help_text="Below the data folder.")
     size = models.PositiveBigIntegerField(default=0, help_text="Bytes written so far.")
@@ -162,7 +163,7 @@ class Delivery(models.Model):
     next_at = models.DateTimeField(default=timezone.now)
     response_status = models.PositiveSmallIntegerField(null=True)
     response = models.TextField(blank=True, help_text="The beginning of what came back.")
-    error = models.TextField(blank=True)
+    error = PhraseField(blank=True)
     seconds = models.FloatField(null=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     finished_at = models.DateTimeField(null=True, blank=True)

@@ -16,7 +16,8 @@ from apps.exchange.label_rows import (
     read_labels,
 )
 from apps.exchange.readers.base import RawRow, RowFault, isolate_row
-from apps.exchange.shapes import Translated, translate
+from apps.exchange.shapes import translate
+from apps.exchange.shapes.base import Translated
 from apps.exchange.values import (
     LabelLeftOut,
     UnknownLabels,
@@ -25,6 +26,7 @@ from apps.exchange.values import (
     json_cell,
     label_value,
 )
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Schema, Value
 
 MAX_ID = 200
@@ -87,8 +89,8 @@ def _item_row(raw: RawRow, columns: ColumnMap, schema: Schema) -> ItemRow:
     options = _options(given.get("options"))
     if schema.task.item_options and (len(options) == 1 or not (options or question)):
         raise RowFault(
-            "Each item needs two options or more, or a question and none, because the project asks "
-            "per item.",
+            "Each item needs two options or more, or a question and none, because the project "
+            "asks per item.",
             field="options",
         )
     meta = {name: data[name] for name in others}
@@ -156,7 +158,11 @@ def _text(raw: Any, where: str, data: Mapping[str, Any]) -> str:
         )
     if raw is None:
         named = ", ".join(list(data)[:12])
-        raise RowFault(f"No text here. The row has: {named or 'nothing'}.", field=where)
+        raise RowFault(
+            "No text here. The row has: %(found)s.",
+            found=named or Phrase("nothing"),
+            field=where,
+        )
     raise RowFault("The text is empty.", field=where)
 
 
@@ -174,7 +180,9 @@ def external_id(raw: Any, where: str) -> str:
         raw = int(raw)
     name = str(raw).strip()
     if len(name) > MAX_ID:
-        raise RowFault(f"The id is longer than {MAX_ID} characters.", field=where)
+        raise RowFault(
+            "The id is longer than %(max_id)s characters.", max_id=str(MAX_ID), field=where
+        )
     return name
 
 
@@ -204,7 +212,10 @@ def _turn(raw: Any, where: str) -> dict[str, str]:
     role, text = turn.get("role", "user"), turn.get("text", turn.get("content"))
     if role not in ROLES:
         raise RowFault(
-            f"'{str(role)[:40]}' is not a role; use {' or '.join(ROLES)}.", field=f"{where}.role"
+            "'%(role)s' is not a role; use %(roles)s.",
+            role=str(role)[:40],
+            roles=" or ".join(ROLES),
+            field=f"{where}.role",
         )
     if not isinstance(text, str):
         raise RowFault("Must be a text.", field=f"{where}.text")

@@ -12,6 +12,7 @@ from apps.labels.models import Gold
 from apps.projects.models import ImportBatch, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import NotFound
+from labelhub.core.phrases import Phrase
 
 #: Seconds that a page waits for its turn to read a file.
 PAGE_WAITS = 10
@@ -21,7 +22,11 @@ def import_of(project: Project, batch_id: int) -> ImportBatch:
     """One import of the project; NotFound if there is none."""
     batch = project.imports.filter(pk=batch_id).first()
     if batch is None:
-        raise NotFound(f"The project {project} has no import {batch_id}.")
+        raise NotFound(
+            "The project %(project)s has no import %(batch_id)s.",
+            project=project,
+            batch_id=str(batch_id),
+        )
     return batch
 
 
@@ -40,19 +45,21 @@ def preview_batch(batch: ImportBatch, columns: Mapping[str, str] | None = None) 
 def notes_of(notes: Iterable[Mapping[str, Any]], kind: str) -> list[dict[str, Any]]:
     """The notes of an import that are an ``error``, a ``conflict`` or a ``remark``, without the
     kind."""
-    shown = ("row", "field", "message")
-    return [{name: note[name] for name in shown} for note in notes if note["kind"] == kind]
+    return [
+        {"row": note["row"], "field": note["field"], "message": Phrase.of(note["message"])}
+        for note in notes
+        if note["kind"] == kind
+    ]
 
 
 def result_of(batch: ImportBatch) -> dict[str, Any]:
     """The state of an import, for REST and the command."""
-    counts = ("created", "filled", "unchanged", "conflicts", "failed", "labels_created")
     return {
         "id": batch.pk,
         "status": batch.status,
         "message": batch.message,
         "rows": batch.rows_done,
-        **{name: getattr(batch, name) for name in counts},
+        **{name: getattr(batch, name) for name in ImportBatch.COUNTS},
         "unknown_values": [
             {"value": name, "count": count}
             for name, count in batch.unknown.get("values", {}).items()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeGuard
 
 from apps.exchange.readers.base import DECODER, RowFault, check_row, shortened
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Schema, Value, ValueNotOffered
 from labelhub.core.schema.definition import fold
 
@@ -18,7 +19,7 @@ class UnknownLabels(RowFault):
     """The row has ``names`` that are no labels of the project, and nobody said what to do."""
 
     def __init__(self, names: Sequence[str], *, field: str) -> None:
-        super().__init__(f"Not among the labels: {', '.join(names)}.", field=field)
+        super().__init__(Phrase("Not among the labels: %(names)s.", names=list(names)), field=field)
         self.names = tuple(names)
 
 
@@ -32,12 +33,13 @@ class ImportSchema(Schema):
 
     ``decisions``: folded name → the label that it stands for, or "" to leave it out. Other unknown
     names are left out if ``leave_out``, else refused. ``unknown`` counts the names without a
-    decision.
+    decision; ``decided`` has the names with one, and their labels.
     """
 
     decisions: Mapping[str, str] = field(default_factory=dict)
     leave_out: bool = False
     unknown: Counter[str] = field(default_factory=Counter, compare=False)
+    decided: dict[str, str] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(
@@ -64,9 +66,10 @@ class ImportSchema(Schema):
             raise UnknownLabels(refused, field=where)
         dropped = {name for name, target in targets.items() if not target and target != name}
         if isinstance(cell, dict):
-            kept: Any = {
-                targets[name]: there for name, there in cell.items() if name not in dropped
-            }
+            kept: Any = {}
+            for name, there in cell.items():  # several may stand for one label
+                if name not in dropped and (there or targets[name] not in kept):
+                    kept[targets[name]] = there
             # Without the dropped names it would say that none of the others is there.
             says_none = not any(kept.values()) and any(cell[name] for name in dropped)
         else:
@@ -79,13 +82,17 @@ class ImportSchema(Schema):
     def _target(self, name: Any) -> Any:
         """The label for a name of the file; "" to leave it out, None without a decision."""
         blank = isinstance(name, str) and not name.strip()
-        if blank or isinstance(name, bool) or self.task.knows(self, name):
+        if blank or isinstance(name, bool):
             return name
         target = self.decisions.get(fold(str(name)))
+        if target is None and self.task.knows(self, name):
+            return name
         if target is None:
             shown = _shown(name)
             full = len(self.unknown) >= MAX_UNKNOWN and shown not in self.unknown
             self.unknown["" if full else shown] += 1
+        elif target != name and len(self.decided) < MAX_UNKNOWN:
+            self.decided[_shown(name)] = target
         return target
 
 

@@ -38,7 +38,7 @@ from apps.exchange.selectors import (
     preview_batch,
     recent_imports,
 )
-from apps.exchange.services import cancel_upload, queue_import, receive_upload, store_upload
+from apps.exchange.services.imports import cancel_upload, queue_import, receive_upload, store_upload
 from apps.llm.selectors import list_models
 from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page

@@ -102,11 +102,6 @@ class Progress:
         return self.waiting - self.for_experts
 
     @property
-    def rest(self) -> int:
-        """Items to review that nothing makes uncertain."""
-        return self.to_review - self.doubtful
-
-    @property
     def bar(self) -> list[StageBar]:
         """The stages with items, gold first."""
         found = [(stage, self.stages[stage]) for stage in STAGES if self.stages[stage]]

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.phrases import PhraseField
 from apps.labels.models import Gold
 from apps.projects.models import Item, LabelSchema, Project
 
@@ -48,7 +49,7 @@ class TrainedModel(models.Model):
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="trained_models")
     version = models.PositiveIntegerField()
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
-    message = models.TextField(blank=True, help_text="What went wrong, in words for people.")
+    message = PhraseField(blank=True, help_text="What went wrong, in words for people.")
     schema = models.ForeignKey(LabelSchema, on_delete=models.CASCADE, related_name="+")
     gold_until = models.PositiveBigIntegerField(help_text="The newest decision that it read.")
     decided = models.PositiveIntegerField(

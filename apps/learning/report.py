@@ -108,7 +108,7 @@ def _llm_comparison(quality: Mapping[str, Any]) -> list[str]:
 
 
 def _whole(number: float) -> str:
-    return count_words(round(number)).replace("-", "−")
+    return count_words(round(number))
 
 
 #: Way → its name and its colour.

@@ -25,6 +25,7 @@ from labelhub.core.learning import (
     check_enough,
     labels_until_relearning,
 )
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Schema, Value, ValueNotOffered, value_key
 from labelhub.core.schema.definition import fold
 
@@ -72,10 +73,13 @@ class Answers:
         sets = [options for options in offered if options]
         if len(sets) != 1:
             raise NotLearnable(
-                "Each item of this project brings its own options, so one item teaches nothing "
-                "about another. Learning works if all decided items offer the same options."
+                Phrase(
+                    "Each item of this project brings its own options, so one item teaches "
+                    "nothing about another. Learning works if all decided items offer the same "
+                    "options."
+                )
                 if sets
-                else "No decided item offers options: there are no labels to learn."
+                else Phrase("No decided item offers options: there are no labels to learn.")
             )
         names = offered[sets[0]]
         return cls._numbered(schema, Shape.SINGLE, names, options=sets[0])

@@ -320,7 +320,7 @@ def run_training(model_id: int, *, open_learner: OpenLearner = ChildLearner) -> 
 def fail_training(model_id: int, error: Exception) -> None:
     """Store why it failed; a training whose labels were changed is cancelled."""
     status = Status.CANCELLED if isinstance(error, LabelsMoved) else Status.FAILED
-    message = failure_message(error, "It stopped by {fault}.")
+    message = failure_message(error)
     rows = TrainedModel.objects.filter(pk=model_id, status__in=TrainedModel.UNFINISHED)
     rows.update(status=status, message=message, finished_at=timezone.now())
 

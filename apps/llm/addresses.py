@@ -40,15 +40,15 @@ def check_base_url(url: str, *, private: bool = True) -> str:
     """
     parts = _split(url)
     if parts.scheme not in ("http", "https"):
-        raise AddressRefused(f"Base URL '{url}': must start with http:// or https://.")
+        raise AddressRefused("'%(url)s' must start with http:// or https://.", url=url)
     if not parts.hostname:
-        raise AddressRefused(f"Base URL '{url}': names no host.")
+        raise AddressRefused("'%(url)s' names no host.", url=url)
     if parts.username is not None or parts.password is not None:
         raise AddressRefused(
-            "Base URL: must not contain a user name or password: name a key instead."
+            "A base URL must not contain a user name or password: enter a key instead."
         )
     if parts.query or parts.fragment:
-        raise AddressRefused(f"Base URL '{url}': must not hold '?' or '#'.")
+        raise AddressRefused("'%(url)s' must not contain '?' or '#'.", url=url)
     if parts.hostname.rstrip(".").lower() in FORBIDDEN_HOSTS:
         raise _forbidden(parts.hostname)
     named = parts.hostname.rstrip(".").lower()
@@ -80,7 +80,7 @@ def _split(url: str) -> SplitResult:
         parts = urlsplit(url.strip())
         _ = parts.port  # raises ValueError if invalid
     except ValueError:
-        raise AddressRefused(f"Base URL '{url}': cannot be read as an address.") from None
+        raise unreadable(url) from None
     return parts
 
 
@@ -109,14 +109,20 @@ def check_address(found: str, host: str, *, private: bool = True) -> None:
         raise _not_public(host)
 
 
+def unreadable(url: str) -> AddressRefused:
+    """The error of a base URL that is none."""
+    return AddressRefused("'%(url)s' cannot be read as an address.", url=url)
+
+
 def _not_public(host: str) -> AddressRefused:
     return AddressRefused(
-        f"Base URL: '{host}' is this machine or in a private network. Ask an operator to add the "
-        "provider for all projects, or to allow private addresses (LABELHUB_LLM_PRIVATE)."
+        "'%(host)s' is this machine or in a private network. Ask an operator to add the provider "
+        "for all projects, or to allow private addresses (LABELHUB_LLM_PRIVATE).",
+        host=host,
     )
 
 
 def _forbidden(host: str) -> AddressRefused:
     return AddressRefused(
-        f"Base URL: '{host}' is a link-local or metadata address, which is forbidden."
+        "'%(host)s' is a link-local or metadata address, which is forbidden.", host=host
     )

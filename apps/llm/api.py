@@ -18,7 +18,7 @@ from apps.llm.presets import preset_named, preset_of, presets
 from apps.llm.probe import check_provider
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.selectors import get_project
-from labelhub.core.errors import NotFound
+from labelhub.core.errors import InvalidInput, NotFound
 
 KINDS = list(presets())
 
@@ -210,14 +210,20 @@ class ProviderViewSet(ProjectViewSet):
         """Change a provider.
 
         A stored key is only sent to the server for which it was entered: with another `base_url`,
-        send the key again.
+        send the key again. A provider with extra headers moves to another server on its page only.
         """
         selectors.check_may_change(request.user)
         fields = self.read_body(ProviderChangeSerializer, partial=True)
         key, models = fields.pop("key", ""), fields.pop("models", ())
         provider = self.provider()
+        server = services.server_of(provider)
         for name, value in fields.items():
             setattr(provider, name, value)
+        if provider.headers and services.server_of(provider) != server:
+            raise InvalidInput.at(
+                "base_url",
+                "Change the server on the provider's page, where its headers are entered again.",
+            )
         services.save_provider(provider, key=key, models=models)
         return self.retrieve(request)
 

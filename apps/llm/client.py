@@ -33,8 +33,15 @@ from openai import (
 from openai._streaming import ServerSentEvent, SSEDecoder
 from openai._vendor.httpx_aiohttp import AiohttpTransport
 
-from apps.llm.addresses import AddressRefused, check_address
-from apps.llm.failures import LONGEST_ANSWER, Cause, NoAnswer
+from apps.llm.addresses import check_address, unreadable
+from apps.llm.failures import (
+    LONGEST_ANSWER,
+    NO_TLS,
+    UNKNOWN_HOST,
+    UNTRUSTED,
+    Cause,
+    NoAnswer,
+)
 from apps.llm.wire import Answer
 
 #: The event for the end of a stream, as some endpoints give no finish reason.
@@ -99,7 +106,7 @@ class EndpointClient:
         try:
             httpx2.URL(base_url)
         except httpx2.InvalidURL:
-            raise AddressRefused(f"Base URL '{base_url}': cannot be read as an address.") from None
+            raise unreadable(base_url) from None
         self._seconds = connect_timeout + read_timeout
         # The time-out for the whole answer; the library's is for the time between two reads.
         timeout = httpx2.Timeout(None, connect=connect_timeout)
@@ -326,16 +333,14 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except (APIConnectionError, httpx2.RequestError, aiohttp.ClientError, OSError) as error:
-        raise NoAnswer(*cause_of(error)) from None
+        code, message = _refusal_of(_first_cause(error))
+        raise NoAnswer(*cause_of(error), code=code, message=message) from None
 
 
 def cause_of(error: BaseException) -> tuple[Cause, int]:
     """The cause of a missing answer, and the possible length of an answer that was written but
     not read: models continue after a time-out, and a body begins when all of it is written."""
-    kinds = aiohttp.ClientError | TimeoutError
-    first: BaseException | None = error
-    while first is not None and not isinstance(first, kinds):
-        first = first.__cause__
+    first = _first_cause(error)
     if isinstance(first, aiohttp.ClientConnectorError):
         return Cause.NO_CONNECTION, 0
     if isinstance(first, aiohttp.ConnectionTimeoutError):
@@ -344,6 +349,22 @@ def cause_of(error: BaseException) -> tuple[Cause, int]:
         return Cause.TIMED_OUT, LONGEST_ANSWER
     hung_up = isinstance(first, aiohttp.ClientPayloadError)
     return Cause.BROKEN_OFF, LONGEST_ANSWER if hung_up else 0
+
+
+def _first_cause(error: BaseException | None) -> BaseException | None:
+    """The exception of aiohttp that ``error`` comes from."""
+    while error is not None and not isinstance(error, aiohttp.ClientError | TimeoutError):
+        error = error.__cause__
+    return error
+
+
+def _refusal_of(error: BaseException | None) -> tuple[str, str]:
+    """The code and the message of a failed connection; empty where there is no more to say."""
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return UNTRUSTED, str(getattr(error.certificate_error, "verify_message", ""))
+    if isinstance(error, aiohttp.ClientSSLError):
+        return NO_TLS, ""
+    return (UNKNOWN_HOST if isinstance(error, aiohttp.ClientConnectorDNSError) else ""), ""
 
 
 def _answer(response: httpx2.Response) -> Answer:

@@ -174,6 +174,15 @@ class ChatRequest(RetriedRequest[Completion]):
         self._spent = add_usage(self._spent, usage)
         self._record.spend(usage)
 
+    async def _back_off(self, failure: Failure) -> None:
+        """Not after a refusal that names the form of the answer: a simpler one is asked for,
+        each at most once a call."""
+        simpler = ("form", self._trial.structured)
+        if self._trial.structured and names_form(failure) and simpler not in self._adapted:
+            self._adapted.add(simpler)
+            return
+        await super()._back_off(failure)
+
     async def _adapt_request(self, verdict: Verdict, failure: Failure) -> Completion | bool:
         if verdict is Verdict.FILTERED:
             return self._filtered(failure)

@@ -33,19 +33,26 @@ def check_headers(raw: Any) -> dict[str, str]:
     if not raw:
         return {}
     if not isinstance(raw, Mapping) or len(raw) > MOST_HEADERS:
-        raise InvalidInput(
-            f'headers: must be a JSON object such as {{"X-Team": "lab"}}, '
-            f"with at most {MOST_HEADERS} headers."
+        raise InvalidInput.at(
+            "headers",
+            'Must be a JSON object such as {"X-Team": "lab"}, with %(most)s headers at most.',
+            most=MOST_HEADERS,
         )
     for name, value in raw.items():
         if not isinstance(name, str) or not _NAME.fullmatch(name):
-            raise InvalidInput(f"headers: '{str(name)[:40]}' is not the name of a header.")
+            raise InvalidInput.at(
+                "headers", "'%(name)s' is not the name of a header.", name=str(name)[:40]
+            )
         if name.lower() in _RESERVED_HEADERS:
-            raise InvalidInput(f"headers: '{name}' is set by LabelHub: leave it out.")
+            raise InvalidInput.at(
+                "headers", "'%(name)s' is set by LabelHub: leave it out.", name=name
+            )
         sendable = isinstance(value, str) and len(value) <= 2000 and value.isascii()
         if not (sendable and value.isprintable()):
-            raise InvalidInput(
-                f"headers: the value of '{name}' must be one line of plain text (ASCII)."
+            raise InvalidInput.at(
+                "headers",
+                "The value of '%(name)s' must be one line of plain text (ASCII).",
+                name=name,
             )
     return dict(raw)
 
@@ -59,9 +66,11 @@ def check_extra_body(raw: Any) -> dict[str, Any]:
     if not raw:
         return {}
     if not isinstance(raw, Mapping):
-        raise InvalidInput('extra_body: must be a JSON object such as {"top_k": 20}.')
+        raise InvalidInput.at("extra_body", 'Must be a JSON object such as {"top_k": 20}.')
     if taken := sorted(_RESERVED_FIELDS & set(raw)):
-        raise InvalidInput(f"extra_body: '{taken[0]}' is set by LabelHub: leave it out.")
+        raise InvalidInput.at(
+            "extra_body", "'%(name)s' is set by LabelHub: leave it out.", name=taken[0]
+        )
     return dict(raw)
 
 

@@ -55,12 +55,16 @@ class Cause(StrEnum):
     MALFORMED = "malformed answer"
 
 
-class NoAnswer(Exception):
-    """There was no complete answer; ``length`` as in :class:`Failure`."""
+#: Codes of failures without a connection.
+UNKNOWN_HOST, UNTRUSTED, NO_TLS = "unknown host", "untrusted certificate", "no TLS"
 
-    def __init__(self, cause: Cause, length: int = 0) -> None:
+
+class NoAnswer(Exception):
+    """There was no complete answer; the other fields as in :class:`Failure`."""
+
+    def __init__(self, cause: Cause, length: int = 0, *, code: str = "", message: str = "") -> None:
         super().__init__(str(cause))
-        self.cause, self.length = cause, length
+        self.cause, self.length, self.code, self.message = cause, length, code, message
 
 
 class Verdict(StrEnum):

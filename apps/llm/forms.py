@@ -37,23 +37,6 @@ class _Grouped:
         return list(self)  # type: ignore[call-overload, no-any-return]  # a form by its other base
 
 
-class ModelRowForm(forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
-    """The name of a model and its prices, as one row of a provider's form."""
-
-    class Meta:
-        model = ModelSpec
-        fields = ["name", "price_in", "price_out"]
-        labels = {"name": _("Model"), "price_in": _("Input price"), "price_out": _("Output price")}
-        help_texts = {"name": "", "price_in": "", "price_out": ""}
-        widgets = {"name": forms.TextInput(attrs={"list": "offered-models", "autocomplete": "off"})}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for field in self.fields.values():
-            # On a phone the labels of the first row are out of sight.
-            field.widget.attrs["placeholder"] = field.label
-
-
 STORED = _("Stored encrypted and never shown again.")
 KEY_HELP = {
     Provider.KeyState.STORED: _("A key is stored. Leave this empty to keep it."),
@@ -62,8 +45,32 @@ KEY_HELP = {
 PRICE_HELP = _("USD per million tokens; 0 = free, empty = unknown (no budget possible).")
 REFUSED = _("Switched off automatically if the endpoint refuses it.")
 PASTE = _("Paste the key: this provider answers nobody without one.")
-#: Rows for new models; more can be added after the first ones are saved.
-ModelRows = forms.formset_factory(ModelRowForm, extra=2)
+
+
+class NewModelForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs
+    """A model to add to a provider; all empty: none."""
+
+    BASIC = ("name",)
+
+    class Meta:
+        model = ModelSpec
+        fields = ["name", "price_in", "price_out"]
+        labels = {"price_in": _("Price of input"), "price_out": _("Price of output")}
+        help_texts = {"price_in": PRICE_HELP, "price_out": PRICE_HELP}
+        widgets = {"name": forms.TextInput(attrs={"list": "offered-models", "autocomplete": "off"})}
+
+    def __init__(self, data: Any, *, provider: Provider) -> None:
+        super().__init__(data, prefix="model", empty_permitted=True, use_required_attribute=False)
+        name, preset = self.fields["name"], preset_of(provider)
+        name.label = gettext("Add a model") if provider.pk else gettext("Model")
+        name.help_text = gettext("Such as %(name)s.") % {"name": preset.example}
+        if preset.lists:
+            name.help_text = gettext("Test offers the names that the provider lists.")
+
+    def models(self) -> list[dict[str, Any]]:
+        """The fields of the new model, if there is one."""
+        given = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        return [given] if self.has_changed() else []
 
 
 class ProviderForm(_Grouped, forms.ModelForm):  # type: ignore[type-arg]  # generic only in the stubs

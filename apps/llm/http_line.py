@@ -195,7 +195,7 @@ class HttpLine:
         try:
             return await ask()
         except NoAnswer as error:
-            return Failure(error.cause, length=error.length)
+            return Failure(error.cause, code=error.code, message=error.message, length=error.length)
         except TimeoutError:
             return Failure(Cause.TIMED_OUT, length=LONGEST_ANSWER)
         except AddressRefused as error:

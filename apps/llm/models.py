@@ -21,7 +21,8 @@ def _checked(field: str, check: Callable[[Any], Any], raw: Any) -> Any:
     try:
         return check(raw)
     except InvalidInput as error:
-        raise ValidationError({field: error.message}) from None
+        faults = [fault["message"] for fault in error.data["errors"]]
+        raise ValidationError({field: faults}) from None
 
 
 class Provider(models.Model):
@@ -94,14 +95,14 @@ class Provider(models.Model):
                 fields=["project", "name"],
                 condition=Q(removed_at__isnull=True),
                 name="llm_provider_once",
-                violation_error_message="There is already a provider of this name.",
+                violation_error_message=_("There is already a provider of this name."),
             ),
             # NULLs differ from each other.
             models.UniqueConstraint(
                 fields=["name"],
                 condition=Q(project__isnull=True, removed_at__isnull=True),
                 name="llm_shared_provider_once",
-                violation_error_message="There is already a provider of this name.",
+                violation_error_message=_("There is already a provider of this name."),
             ),
             models.CheckConstraint(
                 condition=Q(project__isnull=True) | Q(api_key_env=""),
@@ -134,7 +135,7 @@ class Provider(models.Model):
             ValidationError: a header is not allowed, or Azure's version is missing.
         """
         if self.kind == self.Kind.AZURE and not self.api_version:
-            raise ValidationError({"api_version": "Azure needs one, such as 2024-10-21."})
+            raise ValidationError({"api_version": _("Azure needs one, such as 2024-10-21.")})
         self.headers = _checked("headers", check_headers, self.headers)
 
 

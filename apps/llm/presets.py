@@ -49,7 +49,9 @@ def preset_named(name: str) -> Preset:
         InvalidInput: there is none; the message lists the known ones.
     """
     if name not in presets():
-        raise InvalidInput.at("kind", f"'{name}' is not one of {', '.join(presets())}.")
+        raise InvalidInput.at(
+            "kind", "'%(name)s' is not one of %(value)s.", name=name, value=", ".join(presets())
+        )
     return presets()[name]
 
 

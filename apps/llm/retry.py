@@ -148,6 +148,7 @@ class RetriedRequest(ABC, Generic[T]):
         self._failed, self._limited = len(tried), 0
         self._waited = 0.0
         self._spent = Usage()
+        self._failure: Failure | None = None
 
     @abstractmethod
     async def _send(self) -> tuple[T | Failure, float]:
@@ -176,6 +177,8 @@ class RetriedRequest(ABC, Generic[T]):
         except LabelhubError as error:
             error.data["attempts"] = [asdict(attempt) for attempt in self._attempts]
             error.data["usage"] = asdict(self._spent)
+            if isinstance(error, ModelError):
+                error.failure = self._failure
             raise
 
     async def _run(self) -> T:
@@ -192,6 +195,7 @@ class RetriedRequest(ABC, Generic[T]):
                 return done
 
     def _record_attempt(self, answer: T | Failure, seconds: float) -> None:
+        self._failure = answer if isinstance(answer, Failure) else None
         status, note = (answer.status, answer.note) if isinstance(answer, Failure) else (200, "")
         self._attempts.append(Attempt(status, round(seconds, 4), note))
 

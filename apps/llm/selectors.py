@@ -10,6 +10,7 @@ from apps.accounts.models import User
 from apps.llm.models import ModelSpec, Provider
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, Forbidden, NotFound
+from labelhub.core.phrases import Phrase
 
 #: The built-in model's name in commands and REST.
 OFFLINE_MODEL = "offline"
@@ -82,8 +83,8 @@ def check_may_change(user: User | AnonymousUser) -> None:
     """
     if not may_change_providers(user):
         raise Forbidden(
-            "On this server only operators add and change model providers: "
-            f"ask {', '.join(person.display_name for person in operators()) or 'an operator'}."
+            "On this server only operators add and change model providers: ask %(people)s.",
+            people=[person.display_name for person in operators()] or Phrase("an operator"),
         )
 
 
@@ -108,10 +109,18 @@ def find_model(name: str, among: QuerySet[ModelSpec]) -> ModelSpec:
     found = [model for model in found if model.provider.project_id] or found
     if not found:
         known = dict.fromkeys([*among.values_list("name", flat=True)[:40], *seeded_names()])
-        raise UnknownModelName(f"No model '{name}' here. Known: {', '.join(known) or 'none yet'}.")
+        raise UnknownModelName(
+            "No model '%(name)s' here. Known: %(known)s.",
+            name=name,
+            known=list(known) or Phrase("none yet"),
+        )
     if len(found) > 1:
         choice = ", ".join(f"{model.provider.name}/{model.name}" for model in found)
-        raise AmbiguousModelName(f"Several models are called '{name}': choose one of {choice}.")
+        raise AmbiguousModelName(
+            "Several models are called '%(name)s': choose one of %(choice)s.",
+            name=name,
+            choice=choice,
+        )
     return found[0]
 
 

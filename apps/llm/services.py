@@ -25,7 +25,8 @@ from apps.llm.capabilities import Capability
 from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
 from apps.llm.presets import preset_of
 from apps.projects.models import Project
-from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.phrases import Phrase
 
 logger = logging.getLogger(__name__)
 
@@ -113,7 +114,13 @@ def check_usable(models: Iterable[ModelSpec], project: Project) -> None:
     for model in models:
         mine = model.provider.project_id in (None, project.pk)
         if not mine or model.provider.removed_at is not None:
-            raise selectors.UnknownModelName(f"The project {project} has no model '{model.title}'.")
+            raise selectors.UnknownModelName(
+                Phrase(
+                    "The project %(project)s has no model '%(title)s'.",
+                    project=project,
+                    title=model.title,
+                )
+            )
 
 
 def model_for_run(name: str, project: Project | None) -> ModelSpec:
@@ -133,7 +140,9 @@ def model_for_run(name: str, project: Project | None) -> ModelSpec:
     shared = selectors.list_providers(None)
     model = _registered(shared.get(name=selectors.SEEDED_PROVIDER), name.strip())
     if model.purpose != ModelSpec.Purpose.CHAT:
-        raise selectors.UnknownModelName(f"Model '{model}' makes embeddings; no run can ask it.")
+        raise selectors.UnknownModelName(
+            Phrase("Model '%(model)s' makes embeddings; no run can ask it.", model=model)
+        )
     return model
 
 
@@ -153,6 +162,7 @@ def save_provider(
             server for which it was entered: another one needs it again.
         AddressRefused: the base URL must not be used.
         Conflict: the built-in provider is not edited, and none moves to another project.
+        NotFound: the provider was removed.
     """
     before = Provider.objects.select_for_update().filter(pk=provider.pk).first()
     prepare_provider(provider, key=key)
@@ -170,10 +180,12 @@ def prepare_provider(provider: Provider, *, key: str = "") -> None:
     """Check ``provider`` and give it ``key``, without storing anything. Raises as
     :func:`save_provider`."""
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict(f"The {TEXT_MATCHER} is built in and has no settings.")
+        raise Conflict(
+            "The %(text_matcher)s is built in and has no settings.", text_matcher=TEXT_MATCHER
+        )
     before = Provider.objects.filter(pk=provider.pk).first()
-    if before is not None and before.project_id != provider.project_id:
-        raise Conflict("A provider stays in its project.")
+    if before is not None:
+        _follow(before, provider)
     provider.base_url = check_base_url(provider.base_url, private=provider.private_allowed)
     check_key_name(provider.api_key_env)
     if "/" in provider.name:
@@ -183,11 +195,21 @@ def prepare_provider(provider: Provider, *, key: str = "") -> None:
         provider.key_changed_at = timezone.now()
     elif provider.api_key_env:
         provider.sealed_key = None
-    elif before is not None and before.sealed_key and _server(before) != _server(provider):
+    elif before is not None and before.sealed_key and server_of(before) != server_of(provider):
         raise InvalidInput.at(
-            "key", "Enter the key again: the stored one is only sent to the server it was made for."
+            "key", "Enter the key again: it is only sent to the server that it was entered for."
         )
     check_model(provider)
+
+
+def _follow(before: Provider, provider: Provider) -> None:
+    """Take over the key, which another request may have replaced or removed since ``provider`` was
+    read. Raises as :func:`save_provider`."""
+    if before.project_id != provider.project_id:
+        raise Conflict("A provider stays in its project.")
+    if before.removed_at is not None:
+        raise NotFound("There is no such provider.")
+    provider.sealed_key, provider.key_changed_at = before.sealed_key, before.key_changed_at
 
 
 def remove_key(provider: Provider) -> Provider:
@@ -197,7 +219,7 @@ def remove_key(provider: Provider) -> Provider:
         Conflict: it has none.
     """
     if provider.key_state not in (Provider.KeyState.STORED, Provider.KeyState.VARIABLE):
-        raise Conflict(f"The provider {provider} has no key.")
+        raise Conflict("The provider %(provider)s has no key.", provider=provider)
     provider.sealed_key, provider.api_key_env = None, ""
     provider.key_changed_at = timezone.now()
     provider.save(update_fields=["sealed_key", "api_key_env", "key_changed_at"])
@@ -213,7 +235,7 @@ def remove_provider(provider: Provider) -> None:
         Conflict: the built-in provider stays.
     """
     if provider.kind == Provider.Kind.OFFLINE:
-        raise Conflict(f"The {TEXT_MATCHER} is built in and stays.")
+        raise Conflict("The %(text_matcher)s is built in and stays.", text_matcher=TEXT_MATCHER)
     provider.sealed_key, provider.api_key_env, provider.headers = None, "", {}
     provider.removed_at = provider.key_changed_at = timezone.now()
     provider.save()
@@ -234,8 +256,8 @@ def check_key(key: str) -> str:
     return key
 
 
-def _server(provider: Provider) -> tuple[str, str]:
-    """Where the key of ``provider`` is sent."""
+def server_of(provider: Provider) -> tuple[str, str]:
+    """Where the key and the headers of ``provider`` are sent."""
     parts = urlsplit(provider.base_url)
     return parts.scheme, parts.netloc.lower()
 
@@ -257,7 +279,7 @@ def save_model(model: ModelSpec) -> ModelSpec:
         Conflict: the built-in model is not edited.
     """
     if model.offline:
-        raise Conflict(f"The {model.title} is built in and has no settings.")
+        raise Conflict("The %(title)s is built in and has no settings.", title=model.title)
     check_model(model)
     before = ModelSpec.objects.filter(pk=model.pk).first()
     if before is None or before.prices != model.prices:
@@ -285,14 +307,13 @@ def check_key_name(name: str) -> None:
     """
     if name and not _VARIABLE.fullmatch(name):
         raise InvalidInput(
-            "Key: enter the NAME of an environment variable (letters, digits and _), not the "
-            "key itself."
+            "Enter the name of an environment variable (letters, digits, _), not the key."
         )
     if name and not may_hold_a_key(name):
         raise InvalidInput(
-            f"Key: {name} is not a variable for keys. Take one that begins with {_BEGINS} or ends "
-            f"with {_ENDS}, or ask the operator of the server to list it in "
-            "LABELHUB_LLM_KEY_VARIABLES."
+            "%(name)s is not a variable for keys: take one that begins with LABELHUB_LLM_ or ends "
+            "with _API_KEY, or list it in LABELHUB_LLM_KEY_VARIABLES.",
+            name=name,
         )
 
 

@@ -35,6 +35,7 @@ from labelhub.core.llm.errors import ModelError, ModelUnreachable, RequestReject
 from labelhub.core.llm.offline.model import chat_reply
 from labelhub.core.llm.prices import estimate_usage
 from labelhub.core.llm.types import Completion, Message, Usage
+from labelhub.core.phrases import Phrase
 
 if TYPE_CHECKING:
     from apps.llm.client import EventStream
@@ -277,10 +278,9 @@ class StreamRequest(RetriedRequest[Opened]):
             return self._silent()
         if failure.code.lower() in FILTER_CODES:
             return self._filtered()
-        why = failure.message or failure.note
-        return ModelError(
-            f"The answer of {error_messages.place_of(self._spec.provider)} broke off: {why}"
-        )
+        why, place = failure.message or failure.note, error_messages.place_of(self._spec.provider)
+        words = Phrase("The answer of %(place)s broke off: %(reason)s", place=place, reason=why)
+        return ModelError(words)
 
     def _build(self) -> dict[str, Any]:
         request = build_chat(self._spec, self._messages, self._params)
@@ -393,13 +393,16 @@ class StreamRequest(RetriedRequest[Opened]):
     def _silent(self) -> ModelUnreachable:
         place = error_messages.place_of(self._spec.provider)
         return ModelUnreachable(
-            f"No answer in time from {place}: LabelHub waits at most {self._quiet:g} s for the "
-            f"next text, {LONGEST:g} s in total. Fix the endpoint, or choose a faster model."
+            "No answer in time from %(place)s: LabelHub waits at most %(quiet)s s for the next "
+            "text, %(longest)s s in total. Fix the endpoint, or choose a faster model.",
+            place=place,
+            quiet=self._quiet,
+            longest=LONGEST,
         )
 
     def _filtered(self) -> RequestRejected:
         place = error_messages.place_of(self._spec.provider)
-        return RequestRejected(f"The content filter of {place} stopped the answer.")
+        return RequestRejected("The content filter of %(place)s stopped the answer.", place=place)
 
 
 async def offline_deltas(

@@ -25,14 +25,14 @@ from apps.common.figures import count_words, localise
 from apps.common.forms import show_refusal
 from apps.llm import selectors, services
 from apps.llm.capabilities import capability_words
-from apps.llm.forms import ModelForm, ModelRows, ProviderForm
+from apps.llm.forms import ModelForm, NewModelForm, ProviderForm
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.presets import OTHER, preset_named, preset_of, presets
 from apps.llm.probe import ProviderCheck, check_provider
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
-from labelhub.core.errors import Forbidden, InvalidInput, LabelhubError, NotFound
+from labelhub.core.errors import Forbidden, LabelhubError, NotFound
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Place:
         """
         provider = selectors.get_provider(provider_id, self.project)
         if provider.kind == Provider.Kind.OFFLINE:
-            raise NotFound(f"The {provider} is built in and has no settings.")
+            raise NotFound("The %(provider)s is built in and has no settings.", provider=provider)
         return provider
 
     def model(self, provider_id: int, model_id: int) -> ModelSpec:
@@ -227,40 +227,39 @@ def _list_page(place: Place, checks: Mapping[int, ProviderCheck]) -> HttpRespons
 
 def _provider_page(place: Place, provider: Provider, form: ProviderForm) -> HttpResponse:
     request = place.request
-    sent = "models-TOTAL_FORMS" in request.POST
-    rows = ModelRows(request.POST if sent else None, prefix="models")
-    context: dict[str, Any] = {"form": form, "rows": rows, "provider": provider}
+    model_form = NewModelForm(request.POST or None, provider=provider)
+    context: dict[str, Any] = {"form": form, "model_form": model_form, "provider": provider}
     context["presets"] = () if provider.pk else presets().values()
     if provider.pk:
         context["row"] = provider_row(selectors.get_provider(provider.pk, place.project), place)
-    valid = form.is_valid() and (rows.is_valid() or not sent)
-    filled = [row for row in rows.cleaned_data if row] if valid and sent else []
-    models = [{name: value for name, value in row.items() if value is not None} for row in filled]
+    valid = all([form.is_valid(), model_form.is_valid()])
     if "test" in request.POST:
         if valid:
-            context["check"] = _test_form(form, models)
+            context["check"] = _test_form(form, model_form.models())
         if "HX-Request" in request.headers:
             return place.render("llm/provider_form.html#result", context)
     elif valid:
         try:
             saved = services.save_provider(
-                form.instance, key=form.cleaned_data["key"], models=models
+                form.instance, key=form.cleaned_data["key"], models=model_form.models()
             )
         except LabelhubError as error:
             show_refusal(form, error)
         else:
             messages.success(request, gettext("Provider %(name)s is saved.") % {"name": saved.name})
             return redirect(place.url("provider_list"))
-    return place.render("llm/provider_form.html", context, 422 if form.errors else 200)
+    status = 422 if form.errors or model_form.errors else 200
+    return place.render("llm/provider_form.html", context, status)
 
 
-def _test_form(form: ProviderForm, models: list[dict[str, Any]]) -> ProviderCheck:
+def _test_form(form: ProviderForm, models: list[dict[str, Any]]) -> ProviderCheck | None:
     """Test what is in the form, before it is saved."""
     provider: Provider = form.instance
     try:
         services.prepare_provider(provider, key=form.cleaned_data["key"])
-    except InvalidInput as error:
-        return ProviderCheck(ok=False, words=error.message)
+    except LabelhubError as error:
+        show_refusal(form, error)
+        return None
     if not models:
         return check_provider(provider)
     return check_provider(provider, ModelSpec(**models[0], **preset_of(provider).model))

@@ -8,30 +8,18 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.accounts.models import User
-from apps.common.readonly import ReadOnlyAdmin
+from apps.common.readonly import ReadOnly, ReadOnlyAdmin
 from apps.projects.models import Guideline, ImportBatch, Item, LabelSchema, Membership, Project
 from apps.projects.selectors import is_last_manager
 from apps.projects.services import remove_member, set_member
 
 
-class MembershipInline(admin.TabularInline):  # type: ignore[type-arg]  # generic only in the stubs
+class MembershipInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]  # generic only in the stubs
     """A project's members, read-only: change them under "Memberships" or on the People page."""
 
     model = Membership
     raw_id_fields = ["user"]
     extra = 0
-
-    def has_add_permission(self, _request: HttpRequest, _obj: Project | None = None) -> bool:
-        """Not here."""
-        return False
-
-    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        """Not here."""
-        return False
-
-    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        """Not here."""
-        return False
 
 
 @admin.register(Project)

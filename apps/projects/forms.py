@@ -176,7 +176,7 @@ class InviteForm(PlaceForm):
     """Whom to invite: somebody by name, an e-mail address, or nobody yet: then a link."""
 
     to = forms.CharField(
-        label=_("User name or e-mail"),
+        label=_("User name or email"),
         required=False,
         max_length=254,
         help_text=_("Empty: you get a link to hand over."),

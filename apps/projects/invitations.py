@@ -6,20 +6,20 @@ from typing import NamedTuple
 
 from allauth.core.internal.ratelimit import consume
 from django.conf import settings
-from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
-from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.translation import gettext_noop as _
 
 from apps.accounts.models import User
+from apps.accounts.selectors import find_user
 from apps.accounts.services import create_user
 from apps.common.sealing import digest
 from apps.common.validation import check_model
 from apps.projects.models import Invitation, Membership, Project
+from apps.projects.notifications import write_mail
 from apps.projects.services import set_member
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput, NotFound, TooMany, Unavailable
 
@@ -68,9 +68,13 @@ def create_invitation(
         Conflict: too many invitations are open.
     """
     if not 1 <= days <= MOST_DAYS:
-        raise InvalidInput.at("days", f"Choose between 1 and {MOST_DAYS} days.")
+        raise InvalidInput.at(
+            "days", "Choose between 1 and %(most_days)s days.", most_days=MOST_DAYS
+        )
     if not 1 <= uses <= MOST_USES:
-        raise InvalidInput.at("uses", f"Choose between 1 and {MOST_USES} people.")
+        raise InvalidInput.at(
+            "uses", "Choose between 1 and %(most_uses)s people.", most_uses=MOST_USES
+        )
     if email and uses != 1:
         raise InvalidInput.at("uses", "An invitation by e-mail is for one person.")
     token, now = secrets.token_urlsafe(32), timezone.now()
@@ -90,7 +94,10 @@ def create_invitation(
         project.invitations.filter(expires_at__lt=now - KEPT).delete()
         waiting = project.invitations.filter(revoked_at=None, expires_at__gt=now)
         if waiting.filter(uses__lt=F("uses_allowed")).count() >= MOST_OPEN:
-            raise Conflict(f"{MOST_OPEN} invitations of this project are open; revoke some first.")
+            raise Conflict(
+                "%(most_open)s invitations of this project are open; revoke some first.",
+                most_open=MOST_OPEN,
+            )
         invitation.save()
     return NewInvitation(invitation, reverse("join", args=[token]))
 
@@ -100,7 +107,7 @@ def invite_by_mail(
     days: int = 7,
 ) -> Invitation:  # fmt: skip
     """Send a link to ``email``. Nobody else sees it, so the person who opens it owns the address.
-    Whether the address has an account makes no difference.
+    Whether the address has an account makes no difference but for the language.
 
     Raises:
         InvalidInput: an unusable address, or this server sends no e-mail.
@@ -119,10 +126,9 @@ def invite_by_mail(
         "invitation": made.invitation,
         "link": request.build_absolute_uri(made.path),
     }
-    subject, _, body = render_to_string("projects/mail/invitation.txt", context).partition("\n")
-    message = EmailMessage(
-        " ".join(subject.split()), body.strip() + "\n", to=[made.invitation.email]
-    )
+    invited = find_user(made.invitation.email)
+    with translation.override((invited and invited.language) or translation.get_language()):
+        message = write_mail("projects/mail/invitation.txt", context, to=made.invitation.email)
     try:
         message.send()
     except OSError as error:  # of the network or the mail server

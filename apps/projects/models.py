@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
+from apps.common.phrases import PhraseField
 from apps.common.values import value_words
 from apps.projects.change_words import operation_words
 from labelhub.core.schema import LabelType, Schema, Value, parse_schema
@@ -279,7 +280,7 @@ class SchemaChange(models.Model):
     )
     reason = models.TextField(blank=True)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PREVIEWED)
-    message = models.TextField(blank=True)
+    message = PhraseField(blank=True)
     preview = models.JSONField(default=dict, blank=True, help_text="What was said beforehand.")
     counts = models.JSONField(default=dict, blank=True, help_text="What has been done so far.")
     items_total = models.PositiveIntegerField(default=0)
@@ -370,6 +371,12 @@ class Guideline(models.Model):
 class ImportBatch(models.Model):
     """One imported file or posted list; the worker that imports it writes the counts."""
 
+    #: The counts that REST and webhooks show.
+    COUNTS = (
+        "created", "filled", "unchanged", "conflicts", "failed", "labels_created", "gold_created",
+        "unlabelled", "mapped_values", "left_out_values",
+    )  # fmt: skip
+
     class Status(models.TextChoices):
         UPLOADED = "uploaded", _("Waiting for the choice of columns")
         QUEUED = "queued", _("Queued")
@@ -411,7 +418,7 @@ class ImportBatch(models.Model):
         default=False, help_text="Nobody waits for the answer: tell them when it has ended."
     )
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.UPLOADED)
-    message = models.TextField(blank=True)
+    message = PhraseField(blank=True)
     bytes_total = models.PositiveBigIntegerField(default=0)
     bytes_done = models.PositiveBigIntegerField(default=0)
     rows_done = models.PositiveBigIntegerField(default=0)
@@ -423,6 +430,18 @@ class ImportBatch(models.Model):
     conflicts = models.PositiveBigIntegerField(default=0)
     failed = models.PositiveBigIntegerField(default=0)
     labels_created = models.PositiveBigIntegerField(default=0)
+    gold_created = models.PositiveBigIntegerField(
+        default=0, help_text="Items that were created or filled with gold."
+    )
+    unlabelled = models.PositiveBigIntegerField(
+        default=0, help_text="Items that were created or filled without gold and labels."
+    )
+    mapped_values = models.PositiveIntegerField(
+        default=0, help_text="Values of the file that stood for a label of another name."
+    )
+    left_out_values = models.PositiveIntegerField(
+        default=0, help_text="Values of the file that are no labels and were left out."
+    )
     errors = models.JSONField(
         default=list, blank=True, help_text="The first faults: row, field, message."
     )
@@ -497,7 +516,7 @@ class Notification(models.Model):
     began_at = models.DateTimeField(help_text="When it was started or last resumed.")
     outcome = models.CharField(max_length=10, choices=Outcome.choices)
     name = models.CharField(max_length=255, blank=True, help_text="Of its file, if it has one.")
-    message = models.TextField(blank=True, help_text="The result, in words.")
+    message = PhraseField(blank=True, help_text="The result, in words.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     read_at = models.DateTimeField(null=True, blank=True)
     mailed_at = models.DateTimeField(null=True, blank=True)

@@ -1,16 +1,17 @@
 """Tells people that the work they started has ended: in the page, and by e-mail if they want it."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
+from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.db.models import F
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from apps.accounts.models import User
 from apps.common.jobs import JobRun, Postponed, job, start_job
@@ -127,10 +128,15 @@ def mail_notification(run: JobRun) -> None:
 
 
 def _message(row: Notification) -> EmailMessage:
-    """The first line of the template is the subject."""
     context = {
         "row": row,
         "page": f"{settings.LABELHUB_URL}{page_of(row)}" if settings.LABELHUB_URL else "",
     }
-    subject, _, body = render_to_string("projects/mail/ended.txt", context).partition("\n")
-    return EmailMessage(" ".join(subject.split()), body.strip() + "\n", to=[row.user.email])
+    with translation.override(row.user.language or settings.LANGUAGE_CODE):
+        return write_mail("projects/mail/ended.txt", context, to=row.user.email)
+
+
+def write_mail(template: str, context: Mapping[str, Any], *, to: str) -> EmailMessage:
+    """An e-mail in the active language; the first line of the template is the subject."""
+    subject, _, body = render_to_string(template, dict(context)).partition("\n")
+    return EmailMessage(" ".join(subject.split()), body.strip() + "\n", to=[to])

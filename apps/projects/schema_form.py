@@ -3,7 +3,9 @@
 It works without JavaScript; ``static/js/schema_editor.js`` adds, removes and moves rows.
 """
 
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django import forms
@@ -18,6 +20,7 @@ from labelhub.core.schema import (
     LabelDef,
     Schema,
     SchemaError,
+    fold,
     parse_schema,
 )
 
@@ -45,7 +48,7 @@ def _lines(label: StrOrPromise, hint: StrOrPromise) -> forms.CharField:
 class LabelForm(forms.Form):
     """One label. An untouched row of the formset is no label and needs no name."""
 
-    #: Its spelling in the file that it was proposed from.
+    #: JSON: value of the file that it stands for → number of rows.
     source = forms.CharField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         label=_("Name"), max_length=100, error_messages={"required": _("Give the label a name.")}
@@ -75,6 +78,24 @@ class LabelForm(forms.Form):
     def details_fail(self) -> bool:
         """Whether a field beyond name and description has an error."""
         return any(self[name].errors for name in DETAILS)
+
+    @property
+    def file_values(self) -> dict[str, int]:
+        """The values of the file that it stands for, with the number of rows."""
+        with suppress(ValueError, AttributeError, RecursionError):
+            found = json.loads(self["source"].value() or "{}")
+            return {name: rows for name, rows in found.items() if isinstance(rows, int)}
+        return {}
+
+    @property
+    def rows_by_value(self) -> list[tuple[str, int]]:
+        """The same for templates, where a value may be named like a method."""
+        return list(self.file_values.items())
+
+    @property
+    def file_rows(self) -> int:
+        """The number of rows with one of these values."""
+        return sum(self.file_values.values())
 
     def to_json(self) -> dict[str, Any]:
         """The label as ``parse_schema`` reads it."""
@@ -160,17 +181,25 @@ class SchemaForm:
             return None
 
     def label_map(self) -> dict[str, str]:
-        """Spelling in the file → name of the label, where they differ; "" for a removed row."""
-        found = {}
+        """Value of the file → name of the label, where they differ; "" for a removed row."""
+        found: dict[str, str] = {}
         for row in self.rows.forms:
             data = row.cleaned_data
             name = "" if data.get("DELETE") else data.get("name", "")
-            if data.get("source") and data["source"] != name:
-                found[data["source"]] = name
+            found |= {value: name for value in row.file_values if value != name}
         return found
+
+    def merges(self) -> bool:
+        """Whether a label stands for several values of a file."""
+        return any(len(set(map(fold, row.file_values))) > 1 for row in self.rows.forms)
 
     def _to_json(self, task: str) -> dict[str, Any]:
         kept = [row for row in self.rows.ordered_forms if row.cleaned_data.get("name")]
+        if any(row.file_values for row in kept):  # two rows of one name are one label
+            first: dict[str, Any] = {}
+            for row in kept:
+                first.setdefault(fold(row.cleaned_data["name"]), row)
+            kept = list(first.values())
         labels: list[Any] = [row.to_json() for row in kept]
         more = self.whole.cleaned_data["more_names"].splitlines()
         labels += [{"name": name} for name in more if name.strip()]

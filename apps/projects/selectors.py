@@ -37,7 +37,11 @@ def get_project(user: User | AnonymousUser, slug: str, right: Right) -> Project:
         raise _no_project(slug)
     if member.role not in ROLES_WITH[right]:
         wanted = " or ".join(role.label.lower() for role in ROLES_WITH[right])
-        raise Forbidden(f"This needs the role {wanted} in the project {member.project}.")
+        raise Forbidden(
+            "This needs the role %(wanted)s in the project %(project)s.",
+            wanted=wanted,
+            project=member.project,
+        )
     member.project.known_member = member
     return member.project
 
@@ -50,7 +54,7 @@ def find_project(slug: str) -> Project:
     """
     project = _project_named.first(slug)
     if project is None:
-        raise NotFound(f"There is no project '{slug}'.")
+        raise NotFound("There is no project '%(slug)s'.", slug=slug)
     return project
 
 
@@ -88,7 +92,7 @@ def current_schema(project: Project) -> LabelSchema:
     """
     newest = _newest_schema.first(project.pk)
     if newest is None:
-        raise NotFound(f"The project {project} has no label schema.")
+        raise NotFound("The project %(project)s has no label schema.", project=project)
     newest.project = project
     return newest
 
@@ -143,7 +147,7 @@ def _membership(user: User, project: Project) -> Membership | None:
 
 
 def _no_project(slug: str) -> NotFound:
-    return NotFound(f"There is no project '{slug}', or you are not a member of it.")
+    return NotFound("There is no project '%(slug)s', or you are not a member of it.", slug=slug)
 
 
 @prepared

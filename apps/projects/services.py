@@ -59,7 +59,7 @@ def create_project(
     )
     if Project.objects.filter(slug=project.slug).exists():
         raise InvalidInput.at(
-            "slug", f"There is already a project '{project.slug}'; choose another."
+            "slug", "There is already a project '%(slug)s'; choose another.", slug=project.slug
         )
     check_model(project, exclude=["created_by"])
     project.save()
@@ -196,7 +196,7 @@ def remove_member(*, project: Project, user: User, actor: User | None) -> None:
     _lock(project)
     member = project.memberships.filter(user=user).first()
     if member is None:
-        raise NotFound(f"{user} is not a member of this project.")
+        raise NotFound("%(user)s is not a member of this project.", user=user)
     _require_other_manager(member)
     member.delete()
     _announce_lost_rights(project, user, role=None)
@@ -213,7 +213,9 @@ def update_project(*, project: Project, actor: User | None, **changes: Any) -> P
     """
     fixed = next((field for field in changes if field not in CHANGEABLE), None)
     if fixed is not None:
-        raise InvalidInput.at(fixed, f"Cannot be changed; only {', '.join(CHANGEABLE)} can.")
+        raise InvalidInput.at(
+            fixed, "Cannot be changed; only %(changeable)s can.", changeable=", ".join(CHANGEABLE)
+        )
     for field, value in changes.items():
         setattr(project, field, value.strip() if isinstance(value, str) else value)
     check_model(project, exclude=["created_by"])
@@ -271,21 +273,29 @@ def _require_additive(old: Schema, new: Schema) -> None:
     """
     if new.task is not old.task:
         raise SchemaInUse(
-            f"The project has items, so its task stays '{old.task}': create a new project for"
-            f" '{new.task}'."
+            "The project has items, so its task stays '%(task)s': create a new project for "
+            "'%(task2)s'.",
+            task=old.task,
+            task2=new.task,
         )
     gone = [name for name in old.names if name not in new.names]
     if gone:
         raise SchemaInUse(
-            "The project has items, so this can add labels but not remove or rename any:"
-            f" '{gone[0]}' is missing. Use a change of labels to rename, merge, split or retire it."
+            "The project has items, so this can add labels but not remove or rename any: "
+            "'%(gone)s' is missing. Use a change of labels to rename, merge, split or retire "
+            "it.",
+            gone=gone[0],
         )
     if tuple(name for name in new.names if name in old.names) != old.names:
         raise SchemaInUse("The project has items, so its labels keep their order.")
     for label in old.labels:
         kept = new.label(label.name)
         if kept is not None and kept.point != label.point:
-            raise SchemaInUse(f"The project has items, so '{label.name}' stays {label.point:g}.")
+            raise SchemaInUse(
+                "The project has items, so '%(name)s' stays %(point)s.",
+                name=label.name,
+                point=label.point,
+            )
 
 
 def _announce_lost_rights(project: Project, user: User, role: str | None) -> None:

@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.phrases import PhraseField
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 
@@ -108,7 +109,7 @@ class BulkJob(models.Model):
     query = models.JSONField(default=dict, help_text="The search that found the items.")
     options = models.JSONField(default=dict, help_text="What the action needs to know.")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
-    message = models.TextField(blank=True)
+    message = PhraseField(blank=True)
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     passed_over = models.PositiveIntegerField(
@@ -315,7 +316,7 @@ class Requeue(models.Model):
     since = models.DateTimeField(null=True, blank=True)
     only_wrong = models.BooleanField(default=False)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
-    message = models.TextField(blank=True)
+    message = PhraseField(blank=True)
     total = models.PositiveIntegerField(help_text="How many labels there were when it was asked.")
     done = models.PositiveIntegerField(default=0)
     after = models.BigIntegerField(default=0, help_text="The last label that was looked at.")
@@ -389,7 +390,7 @@ class ReviewerStatus(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="standings"
     )
     status = models.CharField(max_length=10, choices=Status.choices)
-    reason = models.TextField(blank=True)
+    reason = PhraseField(blank=True)
     changed_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -429,7 +430,7 @@ class Intervention(models.Model):
         related_name="+",
         help_text="Whose work it concerns.",
     )
-    reason = models.TextField(blank=True)
+    reason = PhraseField(blank=True)
     items = models.PositiveIntegerField(default=0, help_text="How many items it concerned.")
     data = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

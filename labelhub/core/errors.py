@@ -1,12 +1,16 @@
 """The base class of all expected errors.
 
 An error has a ``code`` (stable, for programs), a message in plain words (what was wrong, where,
-what to do), optional ``data`` (JSON detail), and says whether to try again. The edges (REST, htmx,
-websocket, task) only translate it.
+what to do), optional ``data`` (JSON detail), and says whether to try again. Its message is a
+:class:`~labelhub.core.phrases.Phrase` of the texts and values given.
 """
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
+
+from labelhub.core.phrases import Phrase
+
+_AT_FIELD = "%(field)s: %(message)s"
 
 
 class LabelhubError(Exception):
@@ -16,9 +20,17 @@ class LabelhubError(Exception):
     retryable: ClassVar[bool] = False
     http_status: ClassVar[int] = 400
 
-    def __init__(self, message: str, *, data: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(
+        self,
+        message: str,
+        plural: str = "",
+        /,
+        *,
+        data: Mapping[str, Any] | None = None,
+        **values: Any,
+    ) -> None:
+        self.message = Phrase(message, plural, **values)
+        super().__init__(self.message)
         self.data: dict[str, Any] = dict(data or {})
 
 
@@ -29,10 +41,11 @@ class InvalidInput(LabelhubError):
     http_status = 422
 
     @classmethod
-    def at(cls, field: str, message: str) -> Self:
+    def at(cls, field: str, message: str, plural: str = "", /, **values: Any) -> Self:
         """The error of one field; forms and REST show it there."""
-        faults = [{"field": field, "message": message}]
-        return cls(f"{field}: {message}", data={"errors": faults})
+        words = Phrase(message, plural, **values)
+        faults = [{"field": field, "message": words}]
+        return cls(_AT_FIELD, field=field, message=words, data={"errors": faults})
 
 
 class NotFound(LabelhubError):

@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "apps.accounts.middleware.SignInMiddleware",
     "apps.accounts.middleware.FirstPasswordMiddleware",
     "apps.common.middleware.LabelhubErrorMiddleware",
     "apps.common.api.middleware.RestAddressMiddleware",
@@ -102,6 +103,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
 # docs/developers.md says how to add one.
 LANGUAGES = [("en", "English"), ("de", "German"), ("es", "Spanish")]
+FORMAT_MODULE_PATH = "labelhub.formats"
 LANGUAGE_COOKIE_NAME = "labelhub_language"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_SAMESITE = "Lax"

@@ -29,7 +29,7 @@ SLACK = 1024 * 1024
 #: Seconds for which a refused client may keep sending, so that it reads the refusal.
 LINGER = 5.0
 
-IMPORT_PATH = re.compile(r"/(?:p|api/v1/projects)/[-\w]+/import/?")
+IMPORT_PATH = re.compile(r"/(?:p|api/v1/projects)/[-\w]+/import/?|/projects/new/")
 
 
 class Refused(Exception):

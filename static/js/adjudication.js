@@ -1,6 +1,7 @@
 // The adjudication page of an item: highlights quotes, shows the selected answer, and marks evidence.
 // Without this script the page is a plain form.
 import { watchFresh } from "./review/fresh.js";
+import { watchGuideline } from "./review/guideline.js";
 import { rememberLabels, watchLabels } from "./review/labels.js";
 import { Leases } from "./review/leases.js";
 import { watchNone } from "./review/none.js";
@@ -197,8 +198,11 @@ function hold() {
 
 watchOpinions();
 watchChoices();
+// A browser that goes back ticks the labels again, after this script has run.
+window.addEventListener("pageshow", showChoice);
 watchMarking();
 watchDetails();
 watchLabels(desk);
+watchGuideline(document.querySelector("[data-guideline]"));
 watchFresh(desk);
 watchSending(hold());

@@ -135,10 +135,11 @@ function bringBack(reason, entry, code) {
   toast(words("not-saved-because", { reason }), "bad");
   // The page shows the old labels: reload the item when the message has been read.
   if (code === "labels_changed") setTimeout(() => location.reload(), 4000);
-  if (!entry.extra?.task) return;
+  if (!entry.extra?.task) return undefined;
+  if (code === "not_found") return count("done", -entry.extra.step); // the item was deleted
   progress(-entry.extra.step);
   if (task) ahead.unshift(task);
-  show(entry.extra.task);
+  return show(entry.extra.task);
 }
 
 function lost(token) {

@@ -60,10 +60,25 @@ function prepare(row) {
   watchHeading(row);
   row.querySelector("[data-tools]").hidden = false;
   row.querySelector("[data-plain-remove]").hidden = true;
+  row.querySelector("[data-restore]")?.removeAttribute("hidden");
+}
+
+function removal(row) {
+  return row.querySelector('[name$="-DELETE"]');
 }
 
 function liveRows(rows) {
-  return [...rows.querySelectorAll("[data-label-row]")].filter((row) => !row.hidden);
+  return [...rows.querySelectorAll("[data-label-row]")].filter((row) => !row.hidden && !removal(row).checked);
+}
+
+// Rows of values of a file: those of one name are one label.
+function showMerged(rows) {
+  const seen = new Set();
+  for (const row of liveRows(rows)) {
+    const name = row.querySelector('[name$="-name"]').value.trim().normalize("NFKC").toLowerCase();
+    row.classList.toggle("label-row--merged", Boolean(name) && seen.has(name));
+    seen.add(name);
+  }
 }
 
 function addRow(editor, rows) {
@@ -79,13 +94,16 @@ function addRow(editor, rows) {
   row.querySelector('[name$="-name"]').focus();
 }
 
+function setRemoved(row, removed) {
+  removal(row).checked = removed;
+  removal(row).dispatchEvent(new Event("change", { bubbles: true }));
+}
+
 function removeRow(editor, rows, row) {
   const all = liveRows(rows);
   const next = all[all.indexOf(row) + 1] ?? all[all.indexOf(row) - 1];
-  const gone = row.querySelector('[name$="-DELETE"]');
-  gone.checked = true;
-  gone.dispatchEvent(new Event("change", { bubbles: true }));
-  row.hidden = true;
+  setRemoved(row, true);
+  row.hidden = !row.querySelector("[data-restore]");
   say(editor, words("removed", { name: nameOf(row) }));
   (next?.querySelector(':is(details[name] > summary, [name$="-name"])') ?? editor.querySelector("[data-add]")).focus();
 }
@@ -120,11 +138,14 @@ function watchEditor(editor) {
     row.hidden = Boolean(row.querySelector("details[name]")) && !row.querySelector('[name$="-name"]').value;
   }
   watchFilter(editor, rows);
+  rows.addEventListener("change", () => showMerged(rows));
+  showMerged(rows);
   rows.addEventListener("click", (event) => {
     const row = event.target.closest("[data-label-row]");
     const move = event.target.closest("[data-move]");
     if (move) moveRow(editor, rows, row, Number(move.dataset.move), move);
     if (event.target.closest("[data-remove]")) removeRow(editor, rows, row);
+    if (event.target.closest("[data-restore]")) setRemoved(row, false);
   });
   editor.form.addEventListener("submit", () => number(rows));
   document.addEventListener("change", (event) => {

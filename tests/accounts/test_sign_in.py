@@ -3,6 +3,7 @@
 import pytest
 from django.core.mail import EmailMessage
 from django.test import Client
+from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.accounts.selectors import find_user
@@ -89,6 +90,20 @@ def test_asking_for_a_new_password_never_tells_who_has_an_account(
         answer = client.post("/accounts/password/reset/", {"email": address})
         assert answer["Location"] == "/accounts/password/reset/done/"
     assert [mail.to for mail in mailoutbox] == [["ada@example.org"], ["nobody@example.org"]]
+
+
+def test_a_form_sent_without_a_session_leads_back_to_its_page(client: Client) -> None:
+    UserFactory.create(username="ada")
+    revoke, page = reverse("api_key_revoke", args=[3]), f"http://testserver{reverse('api_keys')}"
+
+    sign_in = client.post(revoke, headers={"Referer": page}).headers["Location"]
+
+    answer = client.post(sign_in, {"login": "ada", "password": PASSWORD})
+    assert answer.headers["Location"] == page
+    client.logout()
+    for elsewhere in ("https://elsewhere.example/", ""):
+        answer = client.post(revoke, headers={"Referer": elsewhere})
+        assert answer.headers["Location"] == LOGIN
 
 
 def test_signing_out_takes_a_post(client: Client) -> None:

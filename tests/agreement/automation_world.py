@@ -22,7 +22,7 @@ from apps.labels.services import (
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from tests.debates.routing_world import run_of
-from tests.factories.labels import draft, machine, open_several, person
+from tests.factories.labels import draft, machine, person, queued_items
 from tests.factories.projects import ProjectFactory, member
 
 #: Certainties of every ten items, in turn.
@@ -51,7 +51,7 @@ def debated_project(items: int = 200, **fields: str) -> Project:
 
 def debate_more(project: Project, items: int, *, uncertainty: float | None = None) -> list[Item]:
     """More items, labelled good by the project's first run and routed by its rule."""
-    made, now = list(open_several(project, items)), timezone.now()
+    made, now = list(queued_items(project, items)), timezone.now()
     run = Run.objects.filter(project=project).earliest("pk")
     doubts = [
         UNCERTAIN[number % len(UNCERTAIN)] if uncertainty is None else uncertainty

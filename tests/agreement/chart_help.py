@@ -22,14 +22,6 @@ from labelhub.core.agreement.calibration import measure_calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.risk_control import Step, choose_threshold
 
-HOSTILE = (
-    "<script>alert(1)</script>",
-    "x" * 200,
-    "משתמש בעל שם ארוך מאוד שאינו נגמר",
-    "👩‍👩‍👧‍👦 family 😀😀😀😀😀😀😀😀",
-    "\u202eturned\x0b & \"quoted\" 'name'",
-    "=cmd()|A1",
-)
 AGREEING = [
     {"agreeing": 2, "items": 40, "accuracy": figure(0.6, low=0.45, high=0.74, n=40, method="W")},
     {"agreeing": 3, "items": 60, "accuracy": figure(0.9, low=0.8, high=0.95, n=60, method="W")},

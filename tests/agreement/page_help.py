@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from django.test import Client
-
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from tests.factories.ledger import ledger
-from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.projects import MOODS, ProjectFactory, member_browser
 
 G, B = "good", "bad"
 TRUE = [G, B] * 20
@@ -39,6 +37,4 @@ def moods() -> Project:
 
 def page(project: Project, address: str = "", role: Role = Role.VIEWER, /, **query: str) -> Any:
     """What a member gets at an address below the page."""
-    client = Client()
-    client.force_login(member(project, role))
-    return client.get(f"/p/{project.slug}/agreement/{address}", query)
+    return member_browser(project, role).get(f"/p/{project.slug}/agreement/{address}", query)

@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from rest_framework.test import APIClient
-
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from tests.factories.agreement import decide
 from tests.factories.ledger import ABSTAINS, ledger
-from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.projects import MOODS, ProjectFactory, member_api
 
 G, B = "good", "bad"
 
@@ -34,6 +32,6 @@ def six_moods() -> Project:
 
 def get(project: Project, **query: Any) -> Any:
     """The report over REST."""
-    client = APIClient()
-    client.force_authenticate(member(project, Role.VIEWER))
-    return client.get(f"/api/v1/projects/{project.slug}/agreement/", query)
+    return member_api(project, Role.VIEWER).get(
+        f"/api/v1/projects/{project.slug}/agreement/", query
+    )

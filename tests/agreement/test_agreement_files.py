@@ -10,8 +10,8 @@ from apps.accounts.roles import Role
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.labels.services import annotator_for, import_labels
 from apps.projects.models import Project
-from tests.factories.labels import draft, open_several
-from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.labels import draft, queued_items
+from tests.factories.projects import MOODS, ProjectFactory, member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def project() -> Project:
 def labelled(days: list[datetime]) -> Project:
     """The items one after the other on the days in turn."""
     made = ProjectFactory.create(definition=MOODS, slug="moods", overlap=20)
-    items = open_several(made, 40)
+    items = queued_items(made, 40)
     answers = {
         "llm:m": [G, B, B, B, B] * 8,
         "crowd:ann": [G, B, G, B, B] * 8,
@@ -52,9 +52,7 @@ def labelled(days: list[datetime]) -> Project:
 
 def viewer(project: Project) -> Client:
     """A client signed in as a viewer."""
-    client = Client()
-    client.force_login(member(project, Role.VIEWER))
-    return client
+    return member_browser(project, Role.VIEWER)
 
 
 def page(project: Project, address: str, **query: Any) -> Any:

@@ -5,7 +5,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.labels.models import Annotator, ItemState
@@ -16,9 +15,9 @@ from tests.agreement.page_help import page
 from tests.agreement.report_help import six_moods
 from tests.cases import all_cases
 from tests.factories.agreement import decide
-from tests.factories.labels import open_item, open_several
+from tests.factories.labels import open_item, queued_items
 from tests.factories.ledger import ledger
-from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.projects import MOODS, ProjectFactory, member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -32,7 +31,7 @@ def project() -> Project:
 def places(answer: Any, project: Project) -> list[int]:
     """Which of the project's items are listed, counted from 1, in the order shown."""
     order = list(project.items.order_by("pk").values_list("pk", flat=True))
-    found = re.findall(r'class="clip" href="[^"]*/items/(\d+)/"', answer.content.decode())
+    found = re.findall(r'<a href="[^"]*/items/(\d+)/"', answer.content.decode())
     return [order.index(int(key)) + 1 for key in found]
 
 
@@ -80,6 +79,16 @@ def test_a_number_has_these_items_behind_it(
 )
 def test_what_means_nothing_is_refused(project: Project, query: dict[str, str]) -> None:
     assert page(project, "items/", **query).status_code == 422
+
+
+def test_an_item_is_named_by_its_text_and_its_id_is_a_title(project: Project) -> None:
+    name = "0f3a" * 8
+    second = project.items.order_by("pk")[1]
+    project.items.filter(pk=second.pk).update(external_id=name)
+    html = page(project, "items/", of="crowd", other="crowd").content.decode()
+
+    assert f'title="{name}"' in html
+    assert name not in re.sub(r'<span class="visually-hidden">.*?</span>|<[^>]*>', "", html)
 
 
 def test_items_to_audit_blind_are_not_listed_for_who_audits_them(project: Project) -> None:
@@ -155,7 +164,7 @@ def test_hostile_texts_and_labels_stay_text() -> None:
     made = ProjectFactory.create(
         definition={"task": "single", "question": "", "labels": [evil, "b"]}, overlap=20
     )
-    items = open_several(made, 3, text=evil)
+    items = queued_items(made, 3, text=evil)
     ledger(made, {"crowd:a": [evil, "b", "b"], "author:w": ["b", "b", evil]}, items)
 
     query = {"of": "crowd", "by": "author", "about": evil, "cell": "errors"}
@@ -168,8 +177,7 @@ def test_hostile_texts_and_labels_stay_text() -> None:
 def test_the_queries_do_not_grow_with_the_items(
     project: Project, django_assert_max_num_queries: Any
 ) -> None:
-    client = Client()
-    client.force_login(member(project, Role.VIEWER))
+    client = member_browser(project, Role.VIEWER)
     with django_assert_max_num_queries(22):
         client.get("/p/moods/agreement/items/?of=llm&other=crowd")
     ledger(ProjectFactory.create(definition=MOODS), {"crowd:x": ["good"] * 30})

@@ -10,10 +10,10 @@ from apps.agreement.report.tables import trust_table
 from apps.agreement.report.truths import truths_of
 from apps.labels.models import ItemState
 from apps.projects.models import Project
-from tests.agreement.page_help import page
+from tests.agreement.page_help import B, G, moods, page
 from tests.agreement.report_help import six_moods
 from tests.factories.ledger import ledger
-from tests.factories.projects import ProjectFactory
+from tests.factories.projects import MOODS, ProjectFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -52,10 +52,8 @@ def test_texts_are_ranked_by_the_words_they_share(texts: Project) -> None:
 
     assert first.kind == "llm"
     # 2 · 2 / 6 of the first, 2 · 2 / 6 of the second.
-    assert first.text.startswith(
-        "The texts of the LLM are nearest to what the author said: 67 % of words shared"
-    )
-    assert "; of the crowd " in first.text
+    assert first.text.startswith("Words shared with the author: LLM 67\xa0%")
+    assert "; Crowd " in first.text
     assert "This rests on only 2 items." in first.text
 
 
@@ -68,3 +66,32 @@ def test_nor_does_a_reviewer_read_a_machines_text_of_an_item_to_audit_blind(
     for role, there in ((Role.VIEWER, True), (Role.REVIEWER, False)):
         html = page(texts, "items/", role, **query).content.decode()
         assert ("one blue bus now" in html) is there
+
+
+def test_the_first_sentence_ranks_by_what_the_table_beside_it_measures() -> None:
+    words = [sentence.text for sentence in sentences(agreement_report(moods()))]
+
+    assert words[0].startswith("Right against the author: Expert ")
+    assert not [text for text in words if "most errors" in text]
+
+
+def test_a_doubt_about_the_agreement_of_people_is_the_one_there_is() -> None:
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    items, _ = ledger(made, {"crowd:a": [G, B] * 8, "crowd:b": [B, G] * 8})
+    shown = page(made).content.decode()
+
+    # Every pair differs, so there is no interval that may be too narrow.
+    assert "People disagree too often" in shown
+    assert "too narrow" not in shown
+    ledger(made, {"crowd:c": [G, G, B, B] * 4}, items)
+    shown = page(made).content.decode()
+    assert "too narrow: fewer than 10 items lie outside the commonest category." in shown
+
+
+def test_a_reviewer_reads_why_the_numbers_are_not_those_of_others() -> None:
+    made = moods()
+    ItemState.objects.filter(item__in=made.items.order_by("pk")[:9]).update(reasons=["audit"])
+    note = "Models’ labels of 9 items that you have still to label are left out"
+
+    assert note in page(made, "", Role.REVIEWER).content.decode()
+    assert note not in page(made, "", Role.VIEWER).content.decode()

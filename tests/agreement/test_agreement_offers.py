@@ -23,7 +23,7 @@ def found(**by_votes: float) -> dict[str, Any]:
 
 
 def told(kinds: dict[str, Any], cost: dict[str, Any]) -> list[tuple[str, float, float]]:
-    truth = Truth("against_gold", "gold", "what was decided", kinds)
+    truth = Truth("gold", "gold", kinds)
     report = {"cost": cost, "offline": {"llm": ["matcher"]}}
     return [
         (offer.name, offer.cost["value"], offer.accuracy["value"])
@@ -47,7 +47,7 @@ def test_where_no_vote_can_be_told_a_single_label_stands() -> None:
 
 
 def test_the_interval_of_a_price_grows_with_it() -> None:
-    truth = Truth("against_gold", "gold", "what was decided", {"crowd": found(v1=0.5, v3=0.7)})
+    truth = Truth("gold", "gold", {"crowd": found(v1=0.5, v3=0.7)})
     report = {"cost": {"crowd": {"per_label": figure(0.02)}}, "offline": {}}
 
     _, vote = offers(report, truth)

@@ -9,7 +9,8 @@ from apps.debates.models import Run
 from apps.labels.services import annotator_for
 from apps.projects.models import Project
 from tests.agreement.report_help import B, G
-from tests.factories.debates import add_items, finished_debate, started_run
+from tests.factories.debates import finished_debate, started_run
+from tests.factories.labels import queued_items
 from tests.factories.ledger import ledger
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import MOODS, ProjectFactory
@@ -46,7 +47,7 @@ def test_beside_an_llm_what_it_says_is_not_said_by_llms(project: Project) -> Non
 
 
 def test_its_labels_do_not_make_those_of_llms_cheap(project: Project) -> None:
-    add_items(project, 1)
+    queued_items(project, 1)
     for model, paid in ((None, 0), (ModelSpecFactory.create(), 2_000_000_000)):
         run = started_run(project, model=model)
         finished_debate(run, defaultdict(lambda: G))

@@ -5,7 +5,6 @@ from datetime import date
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.agreement.report.charts import CHARTS
@@ -17,10 +16,10 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
 from tests.agreement.page_help import B, G, moods, page
 from tests.cases import all_cases
-from tests.factories.labels import open_several
+from tests.factories.labels import queued_items
 from tests.factories.ledger import ledger
-from tests.factories.projects import MOODS, ProjectFactory, member
-from tests.factories.reviews import queued_items, reviewer, suggest
+from tests.factories.projects import MOODS, ProjectFactory, member_browser
+from tests.factories.reviews import reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -87,7 +86,7 @@ def test_hostile_names_stay_text() -> None:
     made = ProjectFactory.create(
         definition={"task": "single", "question": "", "labels": [evil, "b"]}, overlap=20
     )
-    items = open_several(made, 3, text=evil)
+    items = queued_items(made, 3, text=evil)
     ledger(made, {f"crowd:{evil}": [evil, "b", "b"], "crowd:b": ["b", "b", evil]}, items)
 
     for address in ("", "report.html", "details/annotators/", "figures/annotators.svg"):
@@ -127,7 +126,6 @@ def test_the_queries_do_not_grow_with_the_ledger(
     project: Project, django_assert_max_num_queries: Any
 ) -> None:
     agreement_report(project)
-    client = Client()
-    client.force_login(member(project, Role.VIEWER))
+    client = member_browser(project, Role.VIEWER)
     with django_assert_max_num_queries(26):
         client.get("/p/moods/agreement/")

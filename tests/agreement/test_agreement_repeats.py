@@ -19,10 +19,11 @@ from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from tests.factories.agreement import propose, run_of
-from tests.factories.labels import draft, machine, open_item, person, reviewer
+from tests.factories.labels import draft, machine, open_item, person
 from tests.factories.ledger import ABSTAINS, ledger
 from tests.factories.llm import PromptVersionFactory
 from tests.factories.projects import MOODS, ProjectFactory
+from tests.factories.reviews import reviewer
 
 pytestmark = pytest.mark.django_db
 

@@ -18,10 +18,10 @@ from apps.reviews.queue.submission import submit_label
 from tests.agreement.report_help import B, G, get, six_moods
 from tests.cases import all_cases
 from tests.factories.agreement import propose, run_of
-from tests.factories.labels import draft, open_item
+from tests.factories.labels import draft, open_item, queued_items
 from tests.factories.ledger import ledger
 from tests.factories.projects import MOODS, ProjectFactory
-from tests.factories.reviews import new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -162,6 +162,8 @@ def test_who_is_not_one_annotator_is_told_who_there_is_but_no_author(project: Pr
     fault = get(project, annotator="writer").json()["errors"][0]
     assert fault["field"] == "annotator"
     assert f"ann, Crowd #{ann}" in fault["message"]
+    fault = get(ProjectFactory.create(), annotator="ann").json()["errors"][0]
+    assert fault["message"] == "Nobody is called “ann”."
 
 
 def test_the_command_prints_the_same_object(project: Project) -> None:

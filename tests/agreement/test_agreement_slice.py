@@ -5,14 +5,13 @@ from html import unescape
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.labels.models import Annotator
 from apps.projects.models import Project
 from tests.cases import all_cases
 from tests.factories.ledger import ledger
-from tests.factories.projects import MOODS, ProjectFactory, member
+from tests.factories.projects import MOODS, ProjectFactory, member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -37,9 +36,7 @@ def project() -> Project:
 
 def page(project: Project, address: str = "", **query: Any) -> Any:
     """What a viewer gets at an address of the page."""
-    client = Client()
-    client.force_login(member(project, Role.VIEWER))
-    return client.get(f"/p/{project.slug}/agreement/{address}", query)
+    return member_browser(project, Role.VIEWER).get(f"/p/{project.slug}/agreement/{address}", query)
 
 
 def fields(answer: Any) -> dict[str, dict[str, str]]:
@@ -111,8 +108,7 @@ def test_a_wrong_slice_leaves_the_form_with_its_values_and_the_fault_beside_the_
 def test_the_form_asks_as_often_however_many_annotators_there_are(
     project: Project, django_assert_num_queries: Any
 ) -> None:
-    client = Client()
-    client.force_login(member(project, Role.VIEWER))
+    client = member_browser(project, Role.VIEWER)
     wrong = {"since": "x"}
     client.get("/p/moods/agreement/", wrong)
     for more in (0, 60):

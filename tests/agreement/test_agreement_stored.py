@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, transaction
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.agreement.models import StoredReport
@@ -18,7 +17,7 @@ from apps.projects.models import Project
 from tests.agreement.report_help import G, get, six_moods
 from tests.factories.authors import TEXT, asked, author_of, site_with_features
 from tests.factories.ledger import ledger
-from tests.factories.projects import member
+from tests.factories.projects import member_api
 
 pytestmark = pytest.mark.django_db
 
@@ -80,8 +79,7 @@ def test_a_reviewer_does_not_learn_what_machines_say_of_items_to_audit_blind(
 ) -> None:
     first = project.items.order_by("pk")[0]
     ItemState.objects.filter(item=first).update(reasons=["audit"])
-    reviewer = APIClient()
-    reviewer.force_authenticate(member(project, Role.REVIEWER))
+    reviewer = member_api(project, Role.REVIEWER)
 
     report = reviewer.get(f"/api/v1/projects/{project.slug}/agreement/").json()
 

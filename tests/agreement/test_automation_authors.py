@@ -18,7 +18,7 @@ from apps.labels.services import import_labels as import_rows
 from apps.projects.models import Item, Project
 from tests.agreement.automation_world import answer, asked, debated_project, drawn
 from tests.debates.routing_world import debated
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
@@ -98,7 +98,7 @@ def test_the_truth_of_an_audited_item_is_the_authors_too(project: Project) -> No
     made, who = drawn(project), person(project)
     answer(project, who)
     switch_on(made, actor=member(project, Role.MANAGER))
-    fresh = list(open_several(project, 6))
+    fresh = list(queued_items(project, 6))
     meant(fresh, "bad")
     for item in fresh:
         debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)

@@ -17,8 +17,9 @@ from apps.projects.models import Item, Project
 from apps.reviews.queue.leases import claim_next_item
 from tests.agreement.automation_world import asked, debated_project, drawn
 from tests.debates.routing_world import debated
-from tests.factories.labels import draft, open_several, person, reviewer
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.projects import member
+from tests.factories.reviews import expert
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
@@ -55,7 +56,7 @@ def test_a_drawn_item_is_asked_of_one_more_person_however_many_spoke_elsewhere(
     project: Project, made: Guarantee
 ) -> None:
     assert asked(project) == set(made.sample)
-    user = reviewer(project, ReviewerKind.EXPERT)
+    user = expert(project)
     slot = claim_next_item(project=project, user=user)
     assert slot is not None
     assert slot.item_id in made.sample
@@ -91,7 +92,7 @@ def test_an_audit_since_counts_though_labels_came_with_the_item(
     answer_all(project, person(project), "good")
     switch_on(made, actor=member(project, Role.MANAGER))
     settle_items(made)
-    fresh = list(open_several(project, 6))
+    fresh = list(queued_items(project, 6))
     brought(fresh, "ggg")
     for item in fresh:
         debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)

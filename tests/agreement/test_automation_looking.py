@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.agreement.automation import pool
@@ -15,7 +14,7 @@ from apps.labels.models import ItemState
 from apps.projects.models import Project
 from tests.agreement.automation_world import answer, debated_project, drawn, promised
 from tests.factories.labels import person
-from tests.factories.projects import member
+from tests.factories.projects import member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -26,8 +25,7 @@ def project() -> Project:
 
 
 def page(project: Project, role: Role = Role.VIEWER, path: str = "automation/") -> str:
-    client = Client()
-    client.force_login(member(project, role))
+    client = member_browser(project, role)
     body = client.get(f"/p/{project.slug}/{path}").content.decode()
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))
 

@@ -37,7 +37,7 @@ from tests.agreement.automation_world import (
     promised,
 )
 from tests.debates.routing_world import debated, run_of
-from tests.factories.labels import draft, machine, open_several, person
+from tests.factories.labels import draft, machine, person, queued_items
 from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db
@@ -96,7 +96,7 @@ def test_of_an_undecided_item_the_blind_label_before_the_led_one_counts(project:
 
 def test_the_audit_counts_what_was_said_first(project: Project) -> None:
     made, _, who = promised(project)
-    items = list(open_several(project, 12))
+    items = list(queued_items(project, 12))
     for item in items:
         debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)
         record_label(draft(item, who, "bad"))
@@ -122,7 +122,7 @@ def test_switching_off_leaves_a_rule_that_was_changed_meanwhile(project: Project
 
 
 def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
-    items = list(open_several(project, 9))
+    items = list(queued_items(project, 9))
     strange: list[dict[str, Any]] = [
         {"flags": ["tie"]}, {"flags": ["unheard of"]}, {"signals": {"d_rate": 0.2}},
         {"signals": {"d_rate": None}}, {"signals": {"d_rate": "0.1"}}, {"signals": {"d_rate": 0.9}},

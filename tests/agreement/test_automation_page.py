@@ -4,8 +4,6 @@ import re
 from typing import Any
 
 import pytest
-from django.test import Client
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -22,8 +20,9 @@ from tests.agreement.automation_world import (
     promised,
 )
 from tests.cases import all_cases
+from tests.factories.accounts import api_of
 from tests.factories.labels import person
-from tests.factories.projects import member
+from tests.factories.projects import member, member_api, member_browser
 
 pytestmark = pytest.mark.django_db
 ASKED = {"do": "draw", "target": "10", "confidence": "95", "coverage": "50"}
@@ -32,18 +31,6 @@ ASKED = {"do": "draw", "target": "10", "confidence": "95", "coverage": "50"}
 @pytest.fixture
 def project() -> Project:
     return debated_project(130)
-
-
-def browser(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
-
-
-def api(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    return client
 
 
 def address(project: Project) -> str:
@@ -59,7 +46,7 @@ def words(answer: Any) -> str:
 
 
 def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
-    client = browser(project)
+    client = member_browser(project)
     text = words(client.post(address(project), ASKED, follow=True))
     assert "122 items were drawn at random" in text
     assert "0 of 122" in text
@@ -79,18 +66,18 @@ def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
 
 @pytest.mark.thorough
 def test_errors_are_not_told_before_the_sample_is_complete(project: Project) -> None:
-    client = browser(project)
+    client = member_browser(project)
     client.post(address(project), ASKED)
     answer(project, person(project), all_wrong, most=100)
     text = words(client.get(address(project)))
     assert "100 of 122" in text
     assert "What the sample showed" not in text
-    body = api(project).get(rest(project)).json()
+    body = member_api(project).get(rest(project)).json()
     assert (body["sample"]["steps"], body["sample"]["chosen"]) == ([], None)
 
 
 def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
-    caller = api(project)
+    caller = member_api(project)
     plan = caller.get(rest(project), {"target": "0.1", "confidence": "0.95"}).json()
     assert (plan["state"], plan["plan"]["labels_needed"], plan["plan"]["available"]) == (
         "off",
@@ -117,10 +104,10 @@ def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
 
 def test_too_few_items_are_said_before_anybody_draws() -> None:
     project = debated_project(12)
-    text = words(browser(project).get(address(project)))
+    text = words(member_browser(project).get(address(project)))
     assert "Too few items may be drawn" in text
     assert "Draw the sample" not in text
-    refused = browser(project).post(address(project), ASKED)
+    refused = member_browser(project).post(address(project), ASKED)
     assert refused.status_code == 422
     assert "needs at least 29 items" in words(refused)
 
@@ -130,7 +117,7 @@ def test_too_few_items_are_said_before_anybody_draws() -> None:
 def test_the_page_takes_as_many_queries_for_more_items(
     project: Project, django_assert_num_queries: Any, state: str
 ) -> None:
-    client = browser(project)
+    client = member_browser(project)
     if state in ("drawn", "judged"):
         client.post(address(project), ASKED)
     if state == "judged":
@@ -145,10 +132,9 @@ def test_the_page_takes_as_many_queries_for_more_items(
 
 
 def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
-    browser(project).post(address(project), ASKED)
+    member_browser(project).post(address(project), ASKED)
     who: User = member(project, Role.REVIEWER)
-    caller = APIClient()
-    caller.force_authenticate(who)
+    caller = api_of(who)
     given = caller.post(f"/api/v1/projects/{project.slug}/next/").json()
     state = ItemState.objects.get(item=given["item"]["id"])
     assert state.reasons == ONLY_AUDITED
@@ -168,8 +154,8 @@ def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
 def test_form_and_rest_refuse_what_no_promise_can_be_made_of(
     project: Project, sent: dict[str, str], asked: dict[str, str]
 ) -> None:
-    assert browser(project).post(address(project), ASKED | sent).status_code == 422
-    caller = api(project)
+    assert member_browser(project).post(address(project), ASKED | sent).status_code == 422
+    caller = member_api(project)
     body = caller.post(rest(project), {"target": "0.1"} | asked, format="json")
     for refused in (caller.get(rest(project), asked), body):
         assert refused.status_code in {400, 422}

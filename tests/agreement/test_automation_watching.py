@@ -33,7 +33,7 @@ from labelhub.core.agreement.risk_control import audit_bound
 from labelhub.core.debate.routing import Rule
 from tests.agreement.automation_world import answer, debate_more, debated_project, promised
 from tests.debates.routing_world import debated, run_of
-from tests.factories.labels import draft, open_several
+from tests.factories.labels import draft, queued_items
 
 pytestmark = pytest.mark.django_db
 
@@ -46,7 +46,7 @@ def force() -> tuple[Guarantee, User, Annotator]:
 
 def audited(project: Project, count: int) -> list[Item]:
     """New items that were accepted, and chosen for the audit as the rule would choose them."""
-    items = list(open_several(project, count))
+    items = list(queued_items(project, count))
     for item in items:
         debated(item, uncertainty=0.0, reasons=ONLY_AUDITED)
     return items

@@ -9,8 +9,9 @@ from defusedxml.ElementTree import fromstring
 
 from apps.common.charts import Chart, files
 from labelhub.core.errors import InvalidInput
-from tests.agreement.chart_help import CHARTS, HOSTILE, a_heatmap, confusion_of
+from tests.agreement.chart_help import CHARTS, a_heatmap, confusion_of
 from tests.cases import all_cases
+from tests.common.test_charts import HOSTILE
 
 SVG = "{http://www.w3.org/2000/svg}"
 

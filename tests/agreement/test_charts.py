@@ -59,7 +59,7 @@ def test_without_numbers_there_is_no_chart() -> None:
 
 def test_a_figure_is_said_with_interval_and_n_or_with_its_reason_in_words() -> None:
     assert sentence(fig(0.62)) == "0.62 (0.57 to 0.67), n 300"
-    assert sentence(fig(0.62), percent=True) == "62 % (57 % to 67 %), n 300"
+    assert sentence(fig(0.62), percent=True) == "62\xa0% (57\xa0% to 67\xa0%), n 300"
     assert sentence(undefined("no_gold")) == "no number: No item has gold."
     assert sentence(None).startswith("no number")
 
@@ -85,7 +85,7 @@ def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> No
     assert majority.x_ends == pytest.approx((0.85, 0.95))
     head, _, row, none = chart.y.names
     assert (head.text, head.head) == ("Crowd", True)
-    assert (row.text, row.value, row.n) == ("majority", "90 %", "n 300")
+    assert (row.text, row.value, row.n) == ("majority", "90\xa0%", "n 300")
     assert (none.text, none.value) == ("Author", "")
     assert none.reason.startswith("No item has gold")
     assert chart.rows[0] == {
@@ -105,7 +105,10 @@ def test_twelve_labels_are_drawn_and_thirteen_are_a_table() -> None:
 def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machine() -> None:
     chart = winning_rates({"alt_test": TESTS})
     lines = marks_of(chart, Line)
-    assert [line.name for line in lines] == ["A bold, 80 %: passes", "B shy, 30 %: does not pass"]
+    assert [line.name for line in lines] == [
+        "A bold, 80\xa0%: passes",
+        "B shy, 30\xa0%: does not pass",
+    ]
     assert len({line.dash for line in lines}) == 2
     half, used = marks_of(chart, Rule)
     assert (half.y, used.x, used.name) == (0.5, 0.1, "ε 0.1 used")
@@ -117,12 +120,12 @@ def test_the_chosen_share_is_shown_with_its_bound_or_that_there_is_none() -> Non
     assert chosen is not None
     target, line = marks_of(risk(), Rule)
     assert (target.y, line.x) == (0.05, chosen.coverage)
-    assert line.name.startswith(f"{chosen.coverage:.0%} accepted".replace("%", " %"))
+    assert line.name.startswith(f"{chosen.coverage:.0%} accepted".replace("%", "\xa0%"))
     assert [point.y for point in marks_of(risk(), Point)] == [chosen.bound]
     assert chosen.bound <= 0.05
     none = made(risk_coverage(path, target=0.001))
     assert marks_of(none, Point) == []
-    assert "No threshold keeps the target of 0.1 %" in none.description
+    assert "No threshold keeps the target of 0.1\xa0%" in none.description
 
 
 def test_what_another_beats_is_grey_and_the_rest_is_joined() -> None:

@@ -7,12 +7,13 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
+from apps.labels.models import ItemState
 from apps.projects.models import Project
 from tests.cases import all_cases
 from tests.factories.agreement import compared_project, decide, propose, run_of
 from tests.factories.labels import open_item
 from tests.factories.ledger import ledger
-from tests.factories.projects import ASPECTS, ProjectFactory, member
+from tests.factories.projects import ASPECTS, MOODS, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 
@@ -72,6 +73,43 @@ def test_the_verdict_on_texts_names_no_label(client: Client) -> None:
 
     assert "50 % of the predictions match gold" in words
     assert "most common mistake" not in words
+
+
+def test_of_mistakes_that_are_equally_common_none_is_called_the_most_common(
+    aspects: Project, client: Client
+) -> None:
+    compared_project(aspects, [(["Food"], []), ([], ["Service"])])
+
+    words = page(viewer_of(aspects, client), aspects)
+
+    assert "Food: predicted yes, gold no" in words
+    assert "most common mistake" not in words
+
+
+def test_the_n_of_a_label_is_its_items_in_gold(client: Client) -> None:
+    moods = ProjectFactory.create(definition=MOODS)
+    compared_project(moods, [("good", "good")] * 3 + [("good", "bad")])
+
+    shown = page(viewer_of(moods, client), moods)
+    f1 = shown[shown.index('id="per-label"') :]
+
+    assert re.findall(r">n (\d+)<", f1[: f1.index("</svg>")]) == ["3", "1"]
+    table = f1[f1.index("<tbody>", f1.index("Scores per label")) :]
+    counts = re.findall(r'figure__n">n (\d+)<', table[: table.index("</tbody>")])
+    # Of good, then of bad, which was never predicted.
+    assert counts == ["4", "3", "3", "4", "1", "1", "4"]
+
+
+def test_gold_questions_are_not_listed_for_a_reviewer_who_may_still_get_them(
+    aspects: Project, client: Client
+) -> None:
+    _, (item,) = compared_project(aspects, [(["Food"], [])], text="The soup was cold.")
+    Project.objects.filter(pk=aspects.pk).update(check_share=0.1)
+    ItemState.objects.filter(item=item).update(is_gold_question=True)
+
+    assert "soup" in page(viewer_of(aspects, client), aspects, "?outcome=wrong", "items/")
+    client.force_login(member(aspects, Role.REVIEWER))
+    assert "soup" not in page(client, aspects, "?outcome=wrong", "items/")
 
 
 def test_authors_are_no_choice(aspects: Project, client: Client) -> None:

@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from tests.agreement.test_experiment_report import trial_of
-from tests.factories.projects import member
+from tests.factories.projects import member_api
 
 pytestmark = pytest.mark.django_db
 
@@ -22,12 +21,6 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return runs
 
 
-def client_of(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    return client
-
-
 def address_of(project: Project) -> str:
     return f"/api/v1/projects/{project.slug}/experiments/"
 
@@ -35,7 +28,7 @@ def address_of(project: Project) -> str:
 def test_an_experiment_is_started_listed_and_read(sent: list[int]) -> None:
     trial = trial_of(["good", "bad"])
     ensure_builtin()
-    client, address = client_of(trial.project), address_of(trial.project)
+    client, address = member_api(trial.project), address_of(trial.project)
     asked = {
         "title": "Which?",
         "arms": [{"protocol": "single"}, {"protocol": "discussion", "settings": {"rounds": 1}}],
@@ -66,7 +59,7 @@ def test_every_number_comes_with_its_interval_or_a_reason() -> None:
     trial.arm("single", ["good"] * 3 + ["bad"] * 3, cost=None)
     votes = [{"first": "good", "votes": [["good", 2], ["bad", 1]], "d_rate": 0.3}] * 6
     trial.arm("self_consistency", ["good"] * 6, votes)
-    client = client_of(trial.project, Role.VIEWER)
+    client = member_api(trial.project, Role.VIEWER)
     body = client.get(f"/api/v1/experiments/{trial.experiment.pk}/").json()
     found = figures(body)
     assert len(found) > 30

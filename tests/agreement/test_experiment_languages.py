@@ -4,12 +4,11 @@ import pytest
 from django.conf import settings
 from django.test import Client
 from django.utils.translation import override
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.agreement.experiments.answers import title_of
-from tests.agreement.test_experiment_pages import at, compared, signed_in
-from tests.factories.projects import member
+from tests.agreement.test_experiment_pages import at, compared
+from tests.factories.projects import member_api, member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -21,10 +20,9 @@ def read_in(client: Client, language: str, address: str) -> str:
 
 def test_the_first_reader_of_a_comparison_does_not_choose_its_language() -> None:
     trial = compared()
-    page = read_in(signed_in(trial.project), "de", at(trial, "experiment_detail"))
+    page = read_in(member_browser(trial.project), "de", at(trial, "experiment_detail"))
     assert "p = 0,75" in page
-    caller = APIClient()
-    caller.force_authenticate(member(trial.project, Role.VIEWER))
+    caller = member_api(trial.project, Role.VIEWER)
     body = caller.get(f"/api/v1/experiments/{trial.experiment.pk}/").json()
     assert body["finding"].startswith("No set-up is significantly better than A (Single annotator)")
     assert "p = 0.75" in body["finding"]
@@ -36,7 +34,7 @@ def test_the_first_reader_of_a_comparison_does_not_choose_its_language() -> None
     assert {arm["models"] for arm in body["arms"]} == {"Text matcher (demo)"}
     assert body["arms"][1]["changes"][0]["step"] == "Extractor → judge"
     assert list(body["arms"][2]["judges"])[:2] == ["who", "all_items"]
-    page = read_in(signed_in(trial.project), "en", at(trial, "experiment_detail"))
+    page = read_in(member_browser(trial.project), "en", at(trial, "experiment_detail"))
     assert "p = 0.75" in page
 
 

@@ -3,26 +3,18 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.debates.models import Experiment, Run
 from apps.llm.services import ensure_builtin
-from apps.projects.models import Project
 from tests.agreement.test_experiment_report import Trial, trial_of
-from tests.factories.labels import open_several
-from tests.factories.projects import member
+from tests.factories.labels import queued_items
+from tests.factories.projects import member_browser
 
 pytestmark = pytest.mark.django_db
 
 HOSTILE = "<script>alert(1)</script>"
-
-
-def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
 
 
 def at(trial: Trial, name: str, *more: int) -> str:
@@ -43,7 +35,7 @@ def compared() -> Trial:
 
 def test_an_experiment_is_previewed_and_started(sent: list[int]) -> None:
     trial = trial_of(["good"] * 3)
-    client, slug = signed_in(trial.project), trial.project.slug
+    client, slug = member_browser(trial.project), trial.project.slug
     form: dict[str, Any] = {
         "title": "Which?",
         "models": [ensure_builtin().pk],
@@ -71,7 +63,7 @@ def test_an_experiment_under_way_polls_and_then_shows_the_comparison() -> None:
     trial = compared()
     run = trial.runs[0]
     Run.objects.filter(pk=run.pk).update(status=Run.Status.RUNNING)
-    client = signed_in(trial.project, Role.VIEWER)
+    client = member_browser(trial.project, Role.VIEWER)
     page = client.get(at(trial, "experiment_detail")).content.decode()
     assert 'hx-trigger="every 2s"' in page
     assert "Set-ups compared" not in page
@@ -84,7 +76,7 @@ def test_an_experiment_under_way_polls_and_then_shows_the_comparison() -> None:
 
 def test_the_comparison_has_everything_and_leads_to_debates() -> None:
     trial = compared()
-    page = signed_in(trial.project).get(at(trial, "experiment_detail")).content.decode()
+    page = member_browser(trial.project).get(at(trial, "experiment_detail")).content.decode()
     for words in (
         "No set-up is significantly better than A (Single annotator)",
         "vote of equal budget for B",
@@ -108,7 +100,7 @@ def test_the_page_asks_the_same_for_more_arms(django_assert_num_queries: Any) ->
         trial = trial_of(["good"] * 2)
         for _ in range(arms):
             trial.arm("single", ["good", "bad"])
-        client_of[arms] = (signed_in(trial.project), at(trial, "experiment_detail"))
+        client_of[arms] = (member_browser(trial.project), at(trial, "experiment_detail"))
     for client, address in client_of.values():
         # who asks and where (4), runs with roles and counts (3), state (2), what is compared (4)
         with django_assert_num_queries(14):
@@ -117,7 +109,7 @@ def test_the_page_asks_the_same_for_more_arms(django_assert_num_queries: Any) ->
 
 def test_the_debates_behind_a_number_are_listed_by_kind_and_arm() -> None:
     trial = compared()
-    client, address = signed_in(trial.project), at(trial, "experiment_debates")
+    client, address = member_browser(trial.project), at(trial, "experiment_debates")
     page = client.get(f"{address}?kind=wrong").content.decode()
     assert page.count("reading__text") == 3 + 2
     of_one = f"{address}?kind=wrong&arm={trial.runs[1].pk}"
@@ -132,12 +124,12 @@ def test_the_debates_behind_a_number_are_listed_by_kind_and_arm() -> None:
 
 def test_texts_and_titles_of_strangers_are_escaped() -> None:
     trial = trial_of(["good"])
-    open_several(trial.project, 1)
+    queued_items(trial.project, 1)
     trial.items[0].text = HOSTILE
     trial.items[0].save()
     Experiment.objects.filter(pk=trial.experiment.pk).update(title=HOSTILE)
     trial.arm("ecj", ["good"], [{"first": HOSTILE, "flips": {"critic": ["good"]}}])
-    client = signed_in(trial.project)
+    client = member_browser(trial.project)
     for name in ("experiment_detail", "experiment_debates"):
         page = client.get(at(trial, name) + "?kind=overruled").content.decode()
         assert HOSTILE not in page

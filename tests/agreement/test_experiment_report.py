@@ -26,7 +26,7 @@ from apps.projects.selectors import current_schema
 from labelhub.core.debate import protocol
 from labelhub.core.errors import InvalidInput
 from tests.factories.agreement import decide
-from tests.factories.labels import open_several
+from tests.factories.labels import queued_items
 from tests.factories.llm import PromptVersionFactory
 from tests.factories.projects import ASPECTS, ProjectFactory
 
@@ -106,7 +106,7 @@ def _status(value: Any) -> str:
 def trial_of(gold: Sequence[Any], definition: dict[str, Any] | None = None) -> Trial:
     """An experiment without arms on verified items."""
     project = ProjectFactory.create(definition=definition)
-    items = open_several(project, len(gold))
+    items = queued_items(project, len(gold))
     for item, value in zip(items, gold, strict=True):
         decide(item, value)
     return Trial(project, Experiment.objects.create(project=project, title="T"), items)
@@ -230,7 +230,7 @@ def test_a_comparison_is_kept_until_something_changes(django_assert_num_queries:
     again = {"run": trial.runs[0], "item": trial.items[1], "replicate": 2, "value": "bad"}
     Debate.objects.create(status="done", **again)
     assert only(report_of(trial.experiment, arms)).passes == 3
-    later = open_several(trial.project, 1)[0]
+    later = queued_items(trial.project, 1)[0]
     decide(later, "good")
     with django_assert_num_queries(6):
         report_of(trial.experiment, arms)

@@ -6,10 +6,10 @@ from django.urls import reverse
 from apps.debates.models import Run
 from apps.debates.services import start_experiment
 from apps.llm.services import ensure_builtin
-from tests.agreement.test_experiment_pages import signed_in
 from tests.agreement.test_experiment_report import trial_of
 from tests.factories.debates import plan_for
-from tests.factories.labels import open_several
+from tests.factories.labels import queued_items
+from tests.factories.projects import member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 def an_arm_of_five_items() -> Run:
     """Of an experiment on two of them."""
     trial = trial_of(["good"] * 2)
-    open_several(trial.project, 3)
+    queued_items(trial.project, 3)
     ensure_builtin()
     made = start_experiment(project=trial.project, actor=None, title="T", arms=[plan_for("ecj")])
     return made.runs.get(protocol="ecj")
@@ -27,7 +27,7 @@ def test_use_this_one_shows_the_cost_and_starts_a_real_run(sent: list[int]) -> N
     run = an_arm_of_five_items()
     project = run.project
     address = reverse("experiment_use", args=[project.slug, run.experiment_id, run.pk])
-    client = signed_in(project)
+    client = member_browser(project)
     page = client.get(address).content.decode()
     assert '<dd class="numeric">5</dd>' in page
     assert '<dd class="numeric">15</dd>' in page
@@ -46,7 +46,7 @@ def test_an_arm_is_put_to_use_within_bounds(sent: list[int]) -> None:
     run = an_arm_of_five_items()
     project = run.project
     address = reverse("experiment_use", args=[project.slug, run.experiment_id, run.pk])
-    client = signed_in(project)
+    client = member_browser(project)
     shown = client.get(address, {"limit": "4"}).content.decode()
     assert '<dd class="numeric">4</dd>' in shown
     client.post(address, {"limit": "2", "budget": "0.5", "only_unlabelled": "on"})

@@ -13,9 +13,10 @@ from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import NotFound
 from tests.factories.agreement import decide, propose, run_of
-from tests.factories.labels import draft, open_item, open_several, reviewer
+from tests.factories.labels import draft, open_item, queued_items
 from tests.factories.ledger import ledger
 from tests.factories.projects import MOODS, ProjectFactory
+from tests.factories.reviews import reviewer
 
 pytestmark = pytest.mark.django_db
 
@@ -143,7 +144,7 @@ def test_who_audits_blind_is_not_told_what_a_machine_decided() -> None:
 def test_items_of_one_user_belong_together(single: Project) -> None:
     a = single.schemas.get().parsed.names[0]
     items = [
-        *open_several(single, 2, meta={"user_id": "u1"}),
+        *queued_items(single, 2, meta={"user_id": "u1"}),
         open_item(single, meta={"user_id": "u2"}),
     ]
     ledger(single, {"crowd:ann": [a, a, a]}, items)

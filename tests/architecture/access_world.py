@@ -29,7 +29,7 @@ from apps.reviews.models import BulkJob, Comment, SavedFilter
 from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.interview.features import starter_library
 from tests.architecture.access_table import Level
-from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory, UserFactory, browser_of
 from tests.factories.authors import asked, author_of, server_key
 from tests.factories.echo import search_of
 from tests.factories.exchange import webhook_of
@@ -88,8 +88,7 @@ class World:
     def sign_in(self) -> None:
         """Everybody, once."""
         for name, user in self.people.items():
-            client = Client()
-            client.force_login(user, "django.contrib.auth.backends.ModelBackend")
+            client = browser_of(user)
             self._signed_in[name] = client.cookies[settings.SESSION_COOKIE_NAME].value
 
     def rest_client(self, actor: str) -> APIClient:

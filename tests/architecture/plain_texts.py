@@ -4,6 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
+from deploy.messages import phrase_names, phrases_of_python
+
 #: Names that are the same in every language.
 NAMES = {
     "API", "CSV", "Echo", "Enter", "Esc", "GET", "HTTPS", "ID", "IPS", "JSON", "JSONL", "LLM",
@@ -59,8 +61,7 @@ def _texts_of_tag(tag: str) -> Iterator[str]:
 
 
 def _is_text(text: str) -> bool:
-    # Not characters, nor the codes of errors.
-    text = re.sub(r"&\w+;|\b\d{3} · \w+", " ", text)
+    text = re.sub(r"&\w+;", " ", text)  # characters
     return any(word not in NAMES for word in _WORD.findall(text))
 
 
@@ -72,16 +73,52 @@ def _line(source: str, found: re.Match[str]) -> int:
     return source.count("\n", 0, found.start()) + 1
 
 
+#: Errors of programs, and those that only logs and REST show.
+_UNSEEN = re.compile(
+    r"[A-Z]\w*(Error|Exception)|BadRequest|Http404|ImproperlyConfigured|Interrupted|LeaseLost"
+    r"|LearnerDied|LedgerIsAppendOnly|Malformed|ErrorAnswer|AnswerTooLong|NoAnswer|Postponed"
+    r"|RunGone|SystemExit|AuthenticationFailed|PermissionDenied"
+)
+
+
+def plain_errors_of_python(source: str) -> Iterator[tuple[int, str]]:
+    """Line and text of errors that pages show and that nobody can translate: raised ones, and those
+    of forms."""
+    nodes = list(ast.walk(ast.parse(source)))
+    raised = {node.exc for node in nodes if isinstance(node, ast.Raise)}
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
+        name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+        of_form = name in ("ValidationError", "add_error", "at")
+        if not of_form and (call not in raised or _UNSEEN.fullmatch(name)):
+            continue
+        arguments = [*call.args, *(part.value for part in call.keywords)]
+        if name == "at" or name in phrase_names():
+            arguments = [part for part in arguments if not isinstance(part, ast.Constant)]
+        for text in map(_text_of, arguments):
+            if _SENTENCE.search(text) and " " in text:
+                yield call.lineno, text
+
+
+def odd_phrases_of_python(source: str) -> Iterator[tuple[int, str]]:
+    """Phrases whose values are not those of their pattern."""
+    for call, patterns in phrases_of_python(source, phrase_names()):
+        values = {part.arg for part in call.keywords}
+        for pattern in patterns:
+            if not set(re.findall(r"%\((\w+)\)s", pattern)) <= values:
+                yield call.lineno, pattern
+
+
 _TEXT_ARGUMENTS = {
     "label", "help_text", "title", "caption", "heading", "empty_label", "placeholder", "note",
     "text",
 }  # fmt: skip
-_GETTEXT = re.compile(r"_|n?p?gettext(_lazy|_noop)?")
+_GETTEXT = re.compile(r"_|n?p?gettext(_lazy|_noop)?|Phrase")
 
 
 def plain_texts_of_python(source: str, only: str = "") -> Iterator[tuple[int, str]]:
     """Line and text: sentences, words that are named as labels, titles and the like, and labels of
-    choices. ``only``: no sentences ("labels"), or nothing but choices ("choices").
+    choices. ``only``: no sentences ("labels"), or nothing but choices ("choices"); "pieces": also
+    phrases in small letters, as sentences are built of them.
 
     Errors stay English, as REST shows them too; so do docstrings and what is logged.
     """
@@ -104,7 +141,8 @@ def plain_nodes(source: str, only: str = "") -> Iterator[tuple[ast.expr, str]]:
             skipped.update(node.values)
         text = _text_of(node)
         sentence = re.match(r"[A-Z…][^_\n]* [^_\n]*$", text) and not re.match(r"[A-Z]{2,}", text)
-        if _is_text(text) and (node in named or (sentence and not only)):
+        wanted = {"": sentence, "pieces": sentence or re.fullmatch(r"[a-z]+( [a-z…]+)+\W?", text)}
+        if _is_text(text) and (node in named or wanted.get(only)):
             yield node, text
 
 

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from django.contrib.staticfiles.finders import find
+
 from tests.cases import all_cases
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +38,13 @@ def test_a_template_carries_no_style_and_no_script(path: Path) -> None:
     source = DATA.sub("", path.read_text())
     found = [what for what, pattern in FORBIDDEN.items() if pattern.search(source)]
     assert found == []
+
+
+def test_templates_name_static_files_that_exist() -> None:
+    for path in TEMPLATES:
+        named = re.findall(r"""\{% static ["']([^"']+)["'] %\}""", path.read_text())
+        missing = [file for file in named if find(file) is None]
+        assert missing == [], name(path)
 
 
 @all_cases("path", [*STYLES, *SCRIPTS], ids=name)

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from apps.common.catalogues import Entry, read_entries
-from deploy.messages import renewed, texts_in_use
-from tests.architecture.plain_texts import plain_texts_of_python, plain_texts_of_template
+from deploy.messages import ENGLISH_ERRORS, renewed, texts_in_use
+from tests.architecture.plain_texts import (
+    odd_phrases_of_python,
+    plain_errors_of_python,
+    plain_texts_of_python,
+    plain_texts_of_template,
+)
 from tests.cases import all_cases
 
 ROOT = Path(__file__).parents[2]
@@ -65,6 +70,8 @@ def read_python(path: Path) -> Iterator[tuple[int, str]]:
     source = path.read_text(encoding="utf-8")
     if path.name == "models.py":
         return plain_texts_of_python(source, "choices")
+    if {"views", "views.py"} & set(path.parts):
+        return plain_texts_of_python(source, "pieces")
     stored = {"services", "selectors", "services.py", "selectors.py"} & set(path.parts)
     return plain_texts_of_python(source, "labels" if stored else "")
 
@@ -84,6 +91,47 @@ def found_plain_texts() -> Iterator[tuple[str, str]]:
             for line, text in read(path):
                 if not is_sample(name, text):
                     yield name, f"{name}:{line}: {' '.join(text.split())[:90]}"
+
+
+def test_dates_of_pages_have_the_form_of_the_language() -> None:
+    named = {"DATE_FORMAT", "DATETIME_FORMAT", "MONTH_DAY_FORMAT", "H:i", "H:i:s", "Y-m-d", "c"}
+    for path in (ROOT / "templates").rglob("*.html"):
+        found = set(re.findall(r"\|date:[\"']([^\"']+)", path.read_text()))
+        assert found <= named, path.name
+
+
+def test_errors_of_pages_are_phrases() -> None:
+    found = []
+    for path in sorted((ROOT / "apps").rglob("*.py")):
+        name = str(path.relative_to(ROOT))
+        if ENGLISH_ERRORS.search(name):
+            continue
+        found += [
+            f"{name}:{line}: {text}" for line, text in plain_errors_of_python(path.read_text())
+        ]
+    assert not found, "\n".join(found)
+
+
+def test_phrases_have_the_values_of_their_patterns() -> None:
+    sources = [*(ROOT / "apps").rglob("*.py"), *(ROOT / "labelhub").rglob("*.py")]
+    found = [odd for path in sources for odd in odd_phrases_of_python(path.read_text())]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("source", "texts"),
+    [
+        ('raise NotFound(f"There is no {thing}.")', ["There is no …."]),
+        ('raise InvalidInput.at("uses", f"It is for {one}.")', ["It is for …."]),
+        ('raise InvalidInput.at("uses", "An invitation is for one.")', []),
+        ('raise NotFound("There is no %(thing)s.", thing=thing)', []),
+        ('form.add_error("name", "It is taken.")', ["It is taken."]),
+        ('forms.ValidationError(gettext("It is taken."))', []),
+        ('raise ValueError("Must be a list of texts.")', []),
+    ],
+)
+def test_plain_errors_of_python_are_found(source: str, texts: list[str]) -> None:
+    assert [text for _, text in plain_errors_of_python(source)] == texts
 
 
 def is_sample(name: str, text: str) -> bool:
@@ -131,6 +179,11 @@ def test_plain_texts_of_templates_are_found(source: str, texts: list[str]) -> No
 )
 def test_plain_texts_of_python_are_found(source: str, texts: list[str]) -> None:
     assert [text for _, text in plain_texts_of_python(source)] == texts
+
+
+def test_phrases_that_a_view_builds_a_sentence_of_are_found() -> None:
+    source = 'words = {True: "is included", False: "x"}\nmessages.info(request, f"{a} {b}.")'
+    assert [text for _, text in plain_texts_of_python(source, "pieces")] == ["is included"]
 
 
 def test_catalogues_hold_the_texts_in_use_and_no_others() -> None:

@@ -8,7 +8,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rest_framework.test import APIClient
 
 from apps.authors.models import Site
 from apps.authors.services.features import MOST_BYTES, Imported, import_features
@@ -18,6 +17,7 @@ from tests.authors.api.calling import url
 from tests.authors.pages.reading import page, words
 from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
+from tests.factories.accounts import api_of
 
 pytestmark = pytest.mark.django_db
 HEAD = "key,name,definition,answer,values,bounds,unit,applies,hint,cues,always,prior\n"
@@ -169,8 +169,7 @@ def test_a_file_is_uploaded_on_the_page(admin_client: Client, site: Site) -> Non
 
 
 def test_features_are_added_over_rest(site: Site, admin_user: Any) -> None:
-    client = APIClient()
-    client.force_authenticate(admin_user)
+    client = api_of(admin_user)
     response = client.post(url(site, "features/"), [OWN], format="json")
     assert_matches_schema(response, "POST", "/api/v1/sites/{public_key}/features/")
     assert response.json() == {"added": 1, "changed": 0}

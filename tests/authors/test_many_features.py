@@ -40,7 +40,7 @@ def queries(client: Client, address: str) -> int:
 def test_a_thousand_are_taken_and_one_more_is_not(site: Site) -> None:
     set_features(site=site, features=many(MOST_FEATURES))
     assert site.features.asked().count() == MOST_FEATURES
-    with pytest.raises(InvalidInput, match="between 1 and 1000"):
+    with pytest.raises(InvalidInput, match="between 1 and 1,000"):
         set_features(site=site, features=many(MOST_FEATURES + 1))
 
 

@@ -12,7 +12,7 @@ import pytest
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.exchange.api import imports
-from apps.exchange.services import run_import
+from apps.exchange.services.imports import run_import
 from apps.projects.models import ImportBatch
 from apps.projects.models import Project as ProjectRow
 from labelhub_client import (
@@ -128,9 +128,7 @@ def test_a_large_file_is_waited_for(
 
 def answer(**counts: Any) -> httpx.Response:
     """What an import answers."""
-    nothing = dict.fromkeys(
-        ["id", "rows", "created", "filled", "unchanged", "conflicts", "failed", "labels_created"], 0
-    )
+    nothing = dict.fromkeys(["id", *exchange.COUNTS], 0)
     lists: dict[str, Any] = {"errors": [], "conflict_rows": [], "status": "done", "message": ""}
     return httpx.Response(200, json=nothing | lists | counts)
 
@@ -202,7 +200,7 @@ def test_an_export_comes_as_rows_a_file_and_frames(managed: ProjectClient, tmp_p
     assert (first["id"], first["text"], first["gold"]) == ("1", ROWS[0]["text"], "good")
     assert (second["gold"], second["labels"]) == (None, [])
     path = managed.export("csv").save(tmp_path / "ledger.csv")
-    assert path.read_text(encoding="utf-8-sig").startswith("id,text,gold,")
+    assert path.read_text(encoding="utf-8-sig").startswith("text,id,gold,")
     frame = managed.export().to_dataframe()
     assert list(frame["id"]) == ["1", "2"]
     labels = managed.export().to_dataframe(per="label")

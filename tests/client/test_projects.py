@@ -21,8 +21,9 @@ from labelhub_client import (
 )
 from labelhub_client.api import PAGE_SIZE
 from tests.factories.accounts import UserFactory
+from tests.factories.labels import queued_items
 from tests.factories.projects import ItemFactory, member
-from tests.factories.reviews import queued_items, suggest
+from tests.factories.reviews import suggest
 
 
 def test_a_project_is_made_described_and_listed(client_of: Callable[[User], Client]) -> None:

@@ -210,7 +210,7 @@ def test_a_chart_stands_beside_its_rows_and_their_files() -> None:
     show = "{% load labelhub %}{% chart chart files='/f/x.svg' query='kind=llm' bare=bare %}"
     page = Template(show).render(Context({"chart": chart, "bare": True}))
     assert re.findall(r'<th scope="col">(.*?)</th>', page) == ["name", "share", "n"]
-    assert re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page)[3:] == ["a", "50 %", "1,200"]
+    assert re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", page)[3:] == ["a", "50\xa0%", "1,200"]
     assert re.findall(r'href="([^"]*)"', page) == [
         f"/f/x.{form}?kind=llm" for form in ("svg", "png", "csv")
     ]

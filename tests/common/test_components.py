@@ -93,8 +93,8 @@ def test_progress_is_a_value_or_says_that_the_end_is_unknown() -> None:
 def test_a_figure_is_drawn_with_its_interval_and_n() -> None:
     figure = {"value": 0.8123, "low": 0.77, "high": 0.85, "n": 412}
     html = draw("{% figure fig percent=True %}", fig=figure)
-    assert "81 %" in html
-    assert "77 % to 85 %" in html
+    assert "81\xa0%" in html
+    assert "77\xa0% to 85\xa0%" in html
     assert "n 412" in html
     assert "style=" not in html
 

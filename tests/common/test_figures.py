@@ -1,26 +1,28 @@
 """Numbers are shown with their doubt and no more digits than are known."""
 
 import pytest
+from django.utils.translation import override
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.common.figures import draw_figure, duration, money
+from apps.common.charts import number_tick, share_tick
+from apps.common.figures import draw_figure, duration, localise, money, number_words, share_words
 
 
 @pytest.mark.parametrize(
     ("figure", "percent", "words"),
     [
-        ({"value": 0.8123, "low": 0.77, "high": 0.85, "n": 412}, True, "81 %"),
-        ({"value": 0.91234, "low": 0.9101, "high": 0.9148, "n": 52000}, True, "91.2 %"),
-        ({"value": 0.75, "low": 0.35, "high": 0.97, "n": 8}, True, "75 %"),
+        ({"value": 0.8123, "low": 0.77, "high": 0.85, "n": 412}, True, "81\xa0%"),
+        ({"value": 0.91234, "low": 0.9101, "high": 0.9148, "n": 52000}, True, "91.2\xa0%"),
+        ({"value": 0.75, "low": 0.35, "high": 0.97, "n": 8}, True, "75\xa0%"),
         ({"value": 0.6112, "low": 0.55, "high": 0.68, "n": 300}, False, "0.61"),
         ({"value": -0.12, "low": -0.3, "high": 0.05, "n": 60}, False, "−0.12"),
         ({"value": 0.7, "low": 0.4, "high": 0.9, "n": 20}, False, "0.70"),
         ({"value": -0.001, "low": -0.1, "high": 0.1, "n": 20}, False, "0.00"),
-        ({"value": -0.13, "low": -0.3, "high": 0.0, "n": 20}, True, "−13 %"),
-        ({"value": 1.0, "low": 1.0, "high": 1.0, "n": 5}, True, "100 %"),
-        ({"value": 0.5, "n": 3}, True, "50 %"),
-        ({"value": 0.0, "low": 0.0, "high": 0.2, "n": 30}, True, "0 %"),
+        ({"value": -0.13, "low": -0.3, "high": 0.0, "n": 20}, True, "−13\xa0%"),
+        ({"value": 1.0, "low": 1.0, "high": 1.0, "n": 5}, True, "100\xa0%"),
+        ({"value": 0.5, "n": 3}, True, "50\xa0%"),
+        ({"value": 0.0, "low": 0.0, "high": 0.2, "n": 30}, True, "0\xa0%"),
     ],
 )
 def test_as_many_digits_as_are_known(figure: dict[str, float], percent: bool, words: str) -> None:
@@ -67,7 +69,7 @@ def test_a_bar_that_reaches_below_zero_has_zero_in_its_middle() -> None:
         (1_234_567_000_000_000, "$1,234,567.00"),
         (99_000_000, "$0.099"),
         (3, "$0.000000003"),
-        (-1_200_000, "-$0.0012"),
+        (-1_200_000, "−$0.0012"),
         (None, "—"),
     ],
 )
@@ -98,3 +100,17 @@ def test_durations_are_said_in_two_units_at_most(seconds: float | None, words: s
 def test_a_number_without_an_interval_has_its_place_on_the_bar(value: float, place: str) -> None:
     drawn = draw_figure({"value": value, "low": None, "high": None, "n": 4})
     assert (drawn.x, drawn.low, drawn.n) == (place, "", "4")
+
+
+def test_a_percent_sign_stays_on_the_line_of_its_number_and_on_its_right() -> None:
+    for words in (share_words(0.87), share_tick(0.87)):
+        assert words == "87\xa0%"
+    with override("ar"):
+        # A page from right to left would put the sign on the left of an English number.
+        for words in (share_words(0.87), share_tick(0.87)):
+            assert words == "\u206687\xa0%\u2069"
+
+
+def test_there_is_one_minus_sign() -> None:
+    with override("de"):
+        assert {localise("-0.39"), number_words(-0.39), number_tick(-0.39)} == {"−0,39"}

@@ -56,7 +56,7 @@ class Counting:
                 self.meanwhile(len(project.description))
 
     def fail(self, _: int, error: Exception) -> None:
-        self.failed.append(failure_message(error, "Stopped by {fault}."))
+        self.failed.append(failure_message(error, "Try again."))
 
     @property
     def done(self) -> int:
@@ -177,7 +177,10 @@ def test_a_cancelled_job_is_not_taken_up(counting: Counting) -> None:
     ("error", "words"),
     [
         (InvalidInput("Nothing fits."), "Nothing fits."),
-        (ZeroDivisionError(), "Stopped by a server error (ZeroDivisionError)."),
+        (
+            ZeroDivisionError(),
+            "It stopped because of a server error (ZeroDivisionError). Try again.",
+        ),
     ],
 )
 def test_a_failure_is_told_and_ends_it(counting: Counting, error: Exception, words: str) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.http import StreamingHttpResponse
-from django.test import Client
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -25,8 +24,10 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.submission import submit_label
 from apps.reviews.schema_changes.services import run_change
+from tests.factories.accounts import browser_of
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import expert, new_project, queued_items, reviewer
+from tests.factories.reviews import expert, new_project, reviewer
 from tests.services.threads import shared_database, together
 
 pytestmark = pytest.mark.django_db
@@ -111,8 +112,7 @@ def test_complaint_4_nothing_left_is_said_only_when_it_is_true() -> None:
     (item,) = queued_items(project, 1)
     holder, waits = reviewer(project), reviewer(project)
     Door(project, holder).post("next/")
-    client = Client()
-    client.force_login(waits)
+    client = browser_of(waits)
     door = Door(project, waits)
 
     assert door.post("next/").status_code == 204

@@ -10,7 +10,7 @@ from apps.accounts.roles import Role
 from apps.debates.models import Run
 from apps.projects.selectors import current_schema
 from tests.factories.accounts import UserFactory
-from tests.factories.labels import open_item, open_several
+from tests.factories.labels import open_item, queued_items
 from tests.factories.projects import MembershipFactory, ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +60,7 @@ def test_it_takes_the_same_queries_however_many_projects(
 
 def test_it_says_where_i_am_needed_and_what_runs(client: Client) -> None:
     project = ProjectFactory.create()
-    open_several(project, 3)
+    queued_items(project, 3)
     Run.objects.create(
         project=project, protocol="ecj", schema=current_schema(project), status=Run.Status.RUNNING
     )
@@ -75,7 +75,7 @@ def test_it_says_where_i_am_needed_and_what_runs(client: Client) -> None:
 
 def test_what_only_viewers_see_asks_nothing_of_them(client: Client) -> None:
     project = ProjectFactory.create()
-    open_several(project, 3)
+    queued_items(project, 3)
     client.force_login(member(project, Role.VIEWER))
 
     html = home(client)

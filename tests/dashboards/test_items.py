@@ -8,8 +8,9 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.labels.services import DebateResult, record_debate_results, record_label
 from apps.projects.models import Item, Project
+from tests.exchange.helpers import imported, lines
 from tests.factories.agreement import decide, propose, run_of
-from tests.factories.labels import draft, machine, open_item, open_several, person
+from tests.factories.labels import draft, machine, open_item, person, queued_items
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -66,7 +67,7 @@ def test_the_list_takes_the_same_queries_however_long(
     project: Project, client: Client, django_assert_num_queries: Any
 ) -> None:
     run = run_of(project)
-    for item in open_several(project, 8):
+    for item in queued_items(project, 8):
         propose(run, item, "good")
         decide(item, "bad")
 
@@ -153,3 +154,14 @@ def test_an_item_takes_the_same_queries_however_many_labels(
     # session, user; project by membership; item with state, its labels, its gold; debates
     with django_assert_num_queries(10):
         detail(client, item)
+
+
+def test_an_item_without_an_id_of_its_own_is_named_by_its_words(
+    client: Client, project: Project
+) -> None:
+    imported(project, lines({"text": "The guide\nwas kind. " * 9}, {"id": "a1", "text": "Late."}))
+    item = Item.objects.order_by("pk")[0]
+    page = client.get(f"/p/{project.slug}/items/").content.decode()
+    assert f'title="{item.external_id}">{item.external_id[:8]}…</a>' in page
+    assert ">a1</a>" in page
+    assert "<title>Item The guide was kind." in detail(client, item)

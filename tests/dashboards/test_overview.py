@@ -1,5 +1,6 @@
 """The overview of a project: how far, how good, how much, what next?"""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -19,9 +20,9 @@ from apps.projects.models import Project
 from apps.reviews.models import Decision
 from tests.factories.accounts import UserFactory
 from tests.factories.agreement import compared_project, decide, propose, run_of
-from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.labels import draft, open_item, person, queued_items
 from tests.factories.projects import ProjectFactory, member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, new_project, reviewer
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +59,7 @@ def page(client: Client, project: Project) -> str:
 def test_the_stages_add_up_to_the_imported_items(project: Project) -> None:
     Project.objects.filter(pk=project.pk).update(overlap=2)
     project.refresh_from_db()
-    gold, suggested, begun, fought, _ = open_several(project, 5)
+    gold, suggested, begun, fought, _ = queued_items(project, 5)
     decide(gold, "good")
     propose(run_of(project), suggested, "bad")
     record_label(draft(begun, person(project), "bad"))
@@ -76,7 +77,7 @@ def test_the_stages_add_up_to_the_imported_items(project: Project) -> None:
 
 
 def test_an_item_with_gold_waits_for_nobody_though_it_takes_more_labels(project: Project) -> None:
-    known, other = open_several(project, 2)
+    known, other = queued_items(project, 2)
     decide(known, "good")
     assert ItemState.objects.get(item=known).queued
 
@@ -91,25 +92,27 @@ def test_an_item_with_gold_waits_for_nobody_though_it_takes_more_labels(project:
 def test_what_waits_is_told_apart_by_reason(project: Project) -> None:
     Project.objects.filter(pk=project.pk).update(overlap=2)
     project.refresh_from_db()
-    item, doubted, *_ = open_several(project, 3)
+    item, doubted, *_ = queued_items(project, 3)
     for value in ("good", "bad"):
         record_label(draft(item, person(project), value))
     ItemState.objects.filter(item=doubted).update(reasons=["tie"])
 
     found = progress(project)
 
-    assert (found.waiting, found.for_experts, found.doubtful, found.rest) == (3, 1, 1, 1)
+    assert (found.waiting, found.for_experts, found.to_review, found.doubtful) == (3, 1, 2, 1)
 
 
-def test_gold_and_suggestions_are_compared(project: Project) -> None:
-    first, second = open_several(project, 2)
-    decide(first, "good")
-    decide(second, "good")
-    propose(run_of(project), second, "bad")
+def test_what_waits_is_told_once_and_only_debated_items_are_uncertain(client: Client) -> None:
+    project = new_project()
+    queued_items(project, 3)
+    client.force_login(member(project, Role.REVIEWER))
+    words = re.sub(r"<[^>]*>", " ", page(client, project))
 
-    right = overview(project, UserFactory.create()).right.share
-
-    assert (right["value"], right["n"]) == (0.0, 1)
+    assert words.count("3 items wait for review.") == 1
+    assert "wait for people" not in words
+    assert "uncertain" not in words
+    ItemState.objects.filter(project=project).update(reasons=["tie"])
+    assert "3 uncertain" in re.sub(r"<[^>]*>", " ", page(client, project))
 
 
 def test_the_next_step_follows_the_project(project: Project) -> None:
@@ -128,7 +131,7 @@ def test_the_next_step_follows_the_project(project: Project) -> None:
 
 
 def test_what_reviewers_disagree_on_alone_is_for_experts(project: Project) -> None:
-    item, *_ = open_several(project, 1)
+    item, *_ = queued_items(project, 1)
     record_label(draft(item, person(project), None, abstained=True))
 
     assert step(project, Role.REVIEWER) == "adjudicate"
@@ -208,7 +211,7 @@ def test_agreement_is_read_from_the_stored_report_and_never_computed(client: Cli
 
     glance = read_glance(project)
     assert glance is not None
-    assert (glance.kind, glance.figure["value"], glance.figure["n"]) == ("crowd", 1.0, 3)
+    assert (glance.figure["value"], glance.figure["n"]) == (1.0, 3)
     assert "Krippendorff" in page(client, project)
 
 
@@ -246,8 +249,8 @@ def test_it_takes_the_same_queries_however_much_there_is(
         run_of(project)
     client.force_login(member(project, Role.VIEWER))
 
-    # session, user; project by membership; progress; cost, runs, imports, suggestions that are
-    # right; agreement that was measured; since yesterday: labels, gold, comments; a promise that
-    # was lost; the last sign of a worker; the menu's comments
-    with django_assert_num_queries(15):
+    # session, user; project by membership; progress; cost, runs, imports; agreement that was
+    # measured; since yesterday: labels, gold, comments; a promise that was lost; the last sign of
+    # a worker; the menu's comments
+    with django_assert_num_queries(14):
         client.get(f"/p/{project.slug}/")

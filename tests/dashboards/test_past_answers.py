@@ -12,7 +12,9 @@ from apps.projects.models import Project
 from apps.reviews.adjudication.services import Ruling, adjudicate
 from apps.reviews.models import Decision, Draft, Slot
 from apps.reviews.queue.submission import skip_item
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.accounts import browser_of
+from tests.factories.labels import queued_items
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer
 
 pytestmark = pytest.mark.django_db
 
@@ -30,12 +32,6 @@ def label(project: Project, user: User, *values: str) -> list[Decision]:
 
 def listed(project: Project, user: User) -> list[PastAnswer]:
     return list(past_answers(project, user).answers)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def take_back(client: Client, project: Project, decision: Decision) -> Any:
@@ -67,7 +63,7 @@ def test_an_answer_of_long_ago_is_taken_back_and_its_item_comes_first(project: P
     person = reviewer(project)
     old, *_ = label(project, person, "good", "bad", "good")
     queued_items(project, 3)
-    client = signed_in(person)
+    client = browser_of(person)
     client.get(f"/p/{project.slug}/review/")  # a tab that holds another item
 
     page = take_back(client, project, old)
@@ -82,7 +78,7 @@ def test_an_answer_of_long_ago_is_taken_back_and_its_item_comes_first(project: P
 def test_nobody_chooses_items_by_the_address_that_they_have_not_begun(project: Project) -> None:
     items = queued_items(project, 4)
 
-    page = signed_in(reviewer(project)).get(f"/p/{project.slug}/review/?item={items[3].pk}")
+    page = browser_of(reviewer(project)).get(f"/p/{project.slug}/review/?item={items[3].pk}")
 
     assert f'data-item="{items[3].pk}"' not in page.content.decode()
 
@@ -99,7 +95,7 @@ def test_an_answer_to_what_was_settled_meanwhile_stands(project: Project) -> Non
     judge = expert(project)
     adjudicate(project=project, user=judge, item_id=item.pk, ruling=Ruling(value="bad"))
 
-    page = take_back(signed_in(person), project, mine)
+    page = take_back(browser_of(person), project, mine)
 
     assert "your answer stays as it is" in page.content.decode()
     assert page.redirect_chain[-1][0] == f"/p/{project.slug}/mine/"
@@ -112,7 +108,7 @@ def test_an_answer_to_what_was_settled_meanwhile_stands(project: Project) -> Non
 def test_nobody_takes_back_what_another_answered(project: Project) -> None:
     (decision,) = label(project, reviewer(project), "good")
 
-    page = take_back(signed_in(reviewer(project)), project, decision)
+    page = take_back(browser_of(reviewer(project)), project, decision)
 
     assert "was already undone" in page.content.decode()
     assert Label.objects.current().get() == decision.label

@@ -9,7 +9,7 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from tests.cases import all_cases
-from tests.factories.labels import open_item, open_several
+from tests.factories.labels import open_item, queued_items
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +61,7 @@ def test_what_is_searched_and_found_is_escaped(project: Project, client: Client)
 def test_it_takes_the_same_queries_however_many_items(
     project: Project, client: Client, django_assert_num_queries: Any
 ) -> None:
-    open_several(project, 9, text="breakfast")
+    queued_items(project, 9, text="breakfast")
 
     # session, user; projects; items with project
     with django_assert_num_queries(4):

@@ -21,16 +21,9 @@ from apps.reviews.models import Decision
 from apps.reviews.queue.drafts import save_draft
 from apps.reviews.queue.submission import postpone_item
 from apps.reviews.queue.undo import return_to_queue
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 

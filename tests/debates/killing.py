@@ -25,7 +25,8 @@ from apps.debates.models import Debate, Run, Turn  # noqa: E402
 from apps.debates.services import SliceEnd, WorkerTimings, run_slice  # noqa: E402
 from apps.labels.models import Label  # noqa: E402
 from labelhub.core.llm.types import Call  # noqa: E402
-from tests.factories.debates import Script, add_items, project_with_items, started_run  # noqa: E402
+from tests.factories.debates import Script, project_with_items, started_run  # noqa: E402
+from tests.factories.labels import queued_items  # noqa: E402
 from tests.factories.llm import ModelSpecFactory  # noqa: E402
 
 PACE = WorkerTimings(width=4, claim=6, lease=0.6, beat=0.1, flush_rows=8, flush=0.05)
@@ -104,7 +105,7 @@ def main(folder: Path, protocol: str, items: int, most_kills: int) -> None:
         project = project_with_items(0)
         for number in range(items):
             # The same texts in both, or they would be answered otherwise.
-            add_items(project, 1, text=f"Text number {number}.", external_id=f"t{number}")
+            queued_items(project, 1, text=f"Text number {number}.", external_id=f"t{number}")
         run = started_run(project, protocol, model=model)
         for kill in range(1, kills + 1):
             drive_and_die(run.pk, folder / name, enough=20 * kill)

@@ -9,14 +9,8 @@ from apps.debates.services import run_slice
 from apps.debates.services.driving.call_executor import _reuse_key
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call
-from tests.factories.debates import (
-    QUICK,
-    Script,
-    add_items,
-    plan_for,
-    project_with_items,
-    started_run,
-)
+from tests.factories.debates import QUICK, Script, plan_for, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 from tests.llm.asking_helpers import make_call, make_spec
 
@@ -31,7 +25,7 @@ def drive(run: Run, script: Script) -> Run:
 
 def test_the_same_text_is_asked_about_once() -> None:
     project = project_with_items(0)
-    add_items(project, 6, text="Word for word the same.")
+    queued_items(project, 6, text="Word for word the same.")
     run = started_run(project, model=ModelSpecFactory.create())
     script = Script(seconds=0.05)
     drive(run, script)
@@ -76,7 +70,7 @@ def test_an_answer_of_another_project_is_not_taken() -> None:
     model = ModelSpecFactory.create()
     for _ in range(2):
         project = project_with_items(0)
-        add_items(project, 1, text="The same in both projects.")
+        queued_items(project, 1, text="The same in both projects.")
         script = Script()
         drive(started_run(project, model=model), script)
         assert len(script.calls) == 1
@@ -99,7 +93,7 @@ def test_what_is_set_about_a_model_is_part_of_the_call(
 
 def test_whoever_waits_for_a_call_that_fails_fails_with_it() -> None:
     project = project_with_items(0)
-    add_items(project, 3, text="Word for word the same.")
+    queued_items(project, 3, text="Word for word the same.")
     run = started_run(project, model=ModelSpecFactory.create())
 
     def refuse(_: Call) -> ModelError:

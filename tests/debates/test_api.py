@@ -4,30 +4,22 @@ from typing import Any
 
 import pytest
 from pytest_django import Settings
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.debates.models import Run
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
-from apps.projects.models import Project
 from tests.factories.debates import finished_debate, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import member
+from tests.factories.projects import member_api
 
 pytestmark = pytest.mark.django_db
-
-
-def client_of(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    return client
 
 
 def test_a_run_is_started_and_looked_up() -> None:
     project = project_with_items(3)
     model = ModelSpecFactory.create()
-    client = client_of(project)
+    client = member_api(project)
     body = {"protocol": "ecj", "model": "offline", "models": {"judge": model.name}, "limit": 2}
     response = client.post(f"/api/v1/projects/{project.slug}/runs/", body)
 
@@ -62,7 +54,7 @@ def test_over_http_only_models_that_are_set_up_may_be_named(
 ) -> None:
     project = project_with_items(1)
     body = {"protocol": "single", **named}
-    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
+    response = member_api(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
     assert (response.status_code, response.data["code"]) == (400, "invalid")
     (fault,) = response.data["errors"]
     assert fault["field"] == field
@@ -75,11 +67,11 @@ def test_a_run_that_ran_out_of_money_goes_on_with_more() -> None:
     project = project_with_items(1)
     run = started_run(project)
     Run.objects.update(status="paused", pause_code="budget", budget_nanousd=1, cost_nanousd=2_000)
-    client, address = client_of(project), f"/api/v1/runs/{run.pk}/resume/"
+    client, address = member_api(project), f"/api/v1/runs/{run.pk}/resume/"
     refused = client.post(address, {"budget": "0.000001"})
     assert (refused.status_code, refused.data["code"]) == (422, "invalid")
     assert client.post(address, {"budget": "lots"}).status_code == 400
-    assert client_of(project, Role.VIEWER).post(address, {"budget": "9"}).status_code == 403
+    assert member_api(project, Role.VIEWER).post(address, {"budget": "9"}).status_code == 403
     assert Run.objects.get().budget_nanousd == 1
     assert client.post(address, {"budget": "2.5"}).data["budget_usd"] == 2.5
     assert Run.objects.get().status == "queued"
@@ -100,7 +92,7 @@ def test_a_run_that_ran_out_of_money_goes_on_with_more() -> None:
 def test_parameters_that_no_endpoint_knows_are_refused(params: dict[str, Any], words: str) -> None:
     project = project_with_items(1)
     body = {"protocol": "single", "model": "offline", "params": {"annotator": params}}
-    response = client_of(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
+    response = member_api(project).post(f"/api/v1/projects/{project.slug}/runs/", body)
     assert (response.status_code, response.data["code"]) == (422, "invalid")
     assert words in str(response.data)
 
@@ -111,7 +103,7 @@ def test_debates_are_listed_by_status_and_read_with_their_turns(
     project = project_with_items(3)
     run = started_run(project, "ecj")
     debate = finished_debate(run, dict.fromkeys(("extractor", "critic", "judge"), "good"))
-    client = client_of(project, Role.VIEWER)
+    client = member_api(project, Role.VIEWER)
 
     with django_assert_num_queries(3):  # run, count, page
         listed = client.get(f"/api/v1/runs/{run.pk}/debates/").data
@@ -129,7 +121,7 @@ def test_debates_are_listed_by_status_and_read_with_their_turns(
 def test_a_run_is_paused_resumed_and_cancelled() -> None:
     project = project_with_items(1)
     run = started_run(project)
-    client = client_of(project)
+    client = member_api(project)
     for step, status in (("pause", "paused"), ("resume", "queued"), ("cancel", "cancelled")):
         assert client.post(f"/api/v1/runs/{run.pk}/{step}/").data["status"] == status
     again = client.post(f"/api/v1/runs/{run.pk}/resume/")

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.http import QueryDict
-from django.test import Client
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Run
@@ -15,9 +13,15 @@ from apps.debates.selectors import DebateFilter, comparable_debates, count_choic
 from apps.labels.services import record_label, withdraw_label
 from tests.cases import all_cases
 from tests.factories.agreement import decide
-from tests.factories.debates import add_items, project_with_items, started_run
-from tests.factories.labels import draft, person
-from tests.factories.projects import ASPECTS, LabelSchemaFactory, ProjectFactory, member
+from tests.factories.debates import project_with_items, started_run
+from tests.factories.labels import draft, person, queued_items
+from tests.factories.projects import (
+    ASPECTS,
+    LabelSchemaFactory,
+    ProjectFactory,
+    member_api,
+    member_browser,
+)
 
 NOBODY = AnonymousUser()
 pytestmark = pytest.mark.django_db
@@ -39,7 +43,7 @@ def run() -> Run:
     """One debate of each kind, its item named after it."""
     project = ProjectFactory.create()
     for name in OUTCOMES:
-        add_items(project, 1, external_id=name, text=f"The text of {name}: 100%_sure")
+        queued_items(project, 1, external_id=name, text=f"The text of {name}: 100%_sure")
     made = started_run(project)
     for debate in made.debates.select_related("item"):
         value, gold, first, flags, reasons, uncertainty = OUTCOMES[debate.item.external_id]
@@ -155,8 +159,7 @@ def test_choices_are_counted_once(run: Run, django_assert_num_queries: Any) -> N
 
 
 def test_rows_lead_to_the_debate_and_keep_the_filters(run: Run) -> None:
-    client = Client()
-    client.force_login(member(run.project, Role.VIEWER))
+    client = member_browser(run.project, Role.VIEWER)
     address = reverse("run_detail", args=[run.project.slug, run.pk])
     page = client.get(f"{address}?gold=differs&changed=worse").content.decode()
     assert "The text of spoilt" in page
@@ -169,8 +172,7 @@ def test_rows_lead_to_the_debate_and_keep_the_filters(run: Run) -> None:
 def test_rest_takes_the_same_filters_and_refuses_others(
     run: Run, django_assert_num_queries: Any
 ) -> None:
-    client = APIClient()
-    client.force_authenticate(member(run.project, Role.VIEWER))
+    client = member_api(run.project, Role.VIEWER)
     address = f"/api/v1/runs/{run.pk}/debates/"
     with django_assert_num_queries(3):  # run, count, page
         listed = client.get(address, {"disagrees": "gold", "changed": "worse"}).data

@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.debates.models import Debate, Turn
 from tests.debates.test_conversation import debate_of, end, say
-from tests.factories.projects import member
+from tests.factories.projects import member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -18,8 +17,7 @@ HOSTILE = "</div><script>alert(1)</script><b onclick='x'>{{ 7|add:7 }}\u202e \u0
 
 def seen(debate: Debate, name: str = "debate_detail", query: str = "", **headers: str) -> str:
     """The page as a viewer sees it."""
-    client = Client()
-    client.force_login(member(debate.run.project, Role.VIEWER))
+    client = member_browser(debate.run.project, Role.VIEWER)
     address = reverse(name, args=[debate.run.project.slug, debate.pk])
     response = client.get(f"{address}{query}", headers=headers)
     assert response.status_code == 200
@@ -95,8 +93,7 @@ def test_the_page_is_small_and_what_was_sent_comes_on_demand() -> None:
 
 def test_more_turns_take_no_more_queries(django_assert_num_queries: Any) -> None:
     debate = debate_of("self_consistency", samples=25)
-    client = Client()
-    client.force_login(member(debate.run.project, Role.VIEWER))
+    client = member_browser(debate.run.project, Role.VIEWER)
     slug = debate.run.project.slug
     address = reverse("debate_detail", args=[slug, debate.pk])
     for count in (1, 20):
@@ -114,7 +111,6 @@ def test_more_turns_take_no_more_queries(django_assert_num_queries: Any) -> None
 def test_a_call_is_not_found_through_another_debate() -> None:
     debate, other = debate_of("single"), debate_of("single")
     turn = say(other, "annotator", "annotator", "good")
-    client = Client()
-    client.force_login(member(debate.run.project, Role.MANAGER))
+    client = member_browser(debate.run.project)
     address = reverse("debate_calls", args=[debate.run.project.slug, debate.pk])
     assert client.get(address, {"turn": turn.pk}).status_code == 404

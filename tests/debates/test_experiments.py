@@ -26,7 +26,8 @@ from labelhub.core.debate import protocol
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import TASKS, schema_from_names
 from tests.factories.agreement import decide
-from tests.factories.debates import add_items, plan_for, project_with_items
+from tests.factories.debates import plan_for, project_with_items
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ProjectFactory
 
@@ -156,7 +157,7 @@ def test_experiments_are_found_in_their_project_only(project: Project) -> None:
 
 
 def test_of_many_items_a_sample_is_drawn_that_stays_the_same(project: Project) -> None:
-    for item in add_items(project, 20):
+    for item in queued_items(project, 20):
         decide(item, "bad")
     drawn = sample_verified_items(project, 5)
     assert drawn == sample_verified_items(project, 5) == sorted(drawn)

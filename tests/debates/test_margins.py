@@ -14,7 +14,8 @@ from apps.labels.models import ItemState
 from apps.projects.models import Item, Project
 from labelhub.core.debate.routing import Rule
 from tests.factories.accounts import UserFactory
-from tests.factories.debates import QUICK, add_items, project_with_items, started_run
+from tests.factories.debates import QUICK, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.openai_server import FakeServer
 from tests.fakes.token_choices import Piece, answer_in_tokens
@@ -47,7 +48,7 @@ def played(server: FakeServer, name: str, rule: Rule | None = None, **settings: 
     project = project_with_items(0)
     change_routing_rule(project=project, actor=None, rule=rule or Rule(audit=0.0))
     for text in SURENESS:
-        add_items(project, 1, text=text)
+        queued_items(project, 1, text=text)
     run = started_run(project, name, model=model, settings=settings)
     run_slice(run.pk, pace=replace(QUICK, width=5))
     run.refresh_from_db()

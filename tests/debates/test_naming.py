@@ -4,8 +4,9 @@ from importlib import import_module
 from typing import Any
 
 from django.apps import apps
+from django.utils import translation
 
-from apps.debates.naming import REASON_WORDS, reason_words, role_words
+from apps.debates.naming import REASON_WORDS, annotator_words, reason_words, role_words
 from apps.labels.models import Annotator, Kind
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.routing import FLAGS, THRESHOLDS
@@ -29,6 +30,17 @@ def test_every_reason_of_the_core_has_words() -> None:
 )
 def test_roles_have_titles(role: str, title: str) -> None:
     assert role_words(role) == title
+
+
+def test_the_name_of_a_runs_annotator_is_in_the_language_of_the_page() -> None:
+    stored = "Extractor, critic, judge (ECJ): Text matcher (demo) + a #2"
+    with translation.override("de"):
+        shown = [annotator_words(name) for name in (stored, "Ann: a", "Vote", "reviewer")]
+    assert shown == [
+        "Extraktor, Kritiker, Richter (ECJ): Text-Matcher (Demo) + a #2", "Ann: a", "Vote",
+        "reviewer",
+    ]  # fmt: skip
+    assert annotator_words(stored) == stored
 
 
 def test_a_reason_of_another_version_is_shown_by_its_code() -> None:

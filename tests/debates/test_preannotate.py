@@ -13,8 +13,8 @@ from apps.labels.services import record_label
 from apps.projects.models import Project
 from labelhub.core.llm.errors import WrongKey
 from tests.factories.accounts import UserFactory
-from tests.factories.debates import add_items, project_with_items
-from tests.factories.labels import draft, person
+from tests.factories.debates import project_with_items
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.llm import ModelSpecFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -171,7 +171,7 @@ def test_another_plan_or_an_explicit_wish_starts_another_run(other: list[str]) -
 def test_other_items_by_now_start_another_run() -> None:
     project = project_with_items(3)
     run = interrupted(project)
-    add_items(project, 1)
+    queued_items(project, 1)
     assert again(project)["run"] != run.pk
 
 

@@ -11,14 +11,8 @@ from apps.labels.models import Gold
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import LABELLING
-from tests.factories.debates import (
-    QUICK,
-    Script,
-    add_items,
-    plan_for,
-    project_with_items,
-    started_run,
-)
+from tests.factories.debates import QUICK, Script, plan_for, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -26,7 +20,7 @@ RANKED = "First choice: good\nSecond choice: bad\nFinal Decision: good"
 
 
 def verified(project: Project, count: int) -> None:
-    for item, label in zip(add_items(project, count), ["good", "bad"] * count, strict=False):
+    for item, label in zip(queued_items(project, count), ["good", "bad"] * count, strict=False):
         schema = current_schema(project)
         Gold.objects.create(item=item, schema=schema, value=label, basis=Gold.Basis.IMPORTED)
 

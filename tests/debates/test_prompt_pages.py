@@ -4,51 +4,30 @@ import re
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.roles import Role
 from apps.debates.models import PromptVariant
 from apps.debates.services import prompts
 from apps.llm.models import PromptVersion
-from apps.projects.models import Project
-from tests.factories.debates import (
-    add_items,
-    finished_debate,
-    project_with_items,
-    started_run,
-)
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.debates import finished_debate, project_with_items, started_run, variant_of
+from tests.factories.labels import queued_items
+from tests.factories.projects import ProjectFactory, member_browser
 
 pytestmark = pytest.mark.django_db
 CRITIC = "ecj-critic"
-
-
-def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
 
 
 def texts(key: str = CRITIC) -> dict[str, str]:
     return dict(prompts.find_prompt(key).sections)
 
 
-def variant_of(project: Project, key: str = "single-annotator") -> PromptVariant:
-    present = prompts.find_prompt(key)
-    given = dict(present.sections)
-    checked = prompts.check_draft(
-        project, present, system=given["system"] + "\nBe terse.", user=given["user"]
-    )
-    return prompts.save_variant(project=project, actor=None, draft=checked.draft, title="terse")
-
-
 def test_a_prompt_shows_its_text_escaped_and_what_it_renders_to(
     django_assert_num_queries: Any,
 ) -> None:
     project = ProjectFactory.create()
-    add_items(project, 1, text="Nice <b>place</b>", external_id="first")
-    client = signed_in(project, Role.VIEWER)
+    queued_items(project, 1, text="Nice <b>place</b>", external_id="first")
+    client = member_browser(project, Role.VIEWER)
     address = reverse("prompt_detail", args=[project.slug, CRITIC])
     # session, user, project; runs by version, variants, versions; trials; item, debate; schema,
     # guideline
@@ -67,7 +46,7 @@ def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
     debate = finished_debate(
         run, dict.fromkeys(("extractor", "critic", "judge"), "good"), text="I quote the text."
     )
-    client = signed_in(project)
+    client = member_browser(project)
     address = reverse("prompt_rendered", args=[project.slug, CRITIC])
     part = client.get(address, {"q": debate.item.external_id}).content.decode()
     assert "I quote the text." in part
@@ -80,7 +59,7 @@ def test_a_prompt_is_rendered_with_the_replies_of_a_real_debate() -> None:
 @pytest.mark.thorough
 def test_every_prompt_renders_for_a_project() -> None:
     project = project_with_items(1)
-    client = signed_in(project)
+    client = member_browser(project)
     for group in prompts.list_prompts(project):
         for prompt in group.prompts:
             page = client.get(reverse("prompt_detail", args=[project.slug, prompt.key]))
@@ -90,7 +69,7 @@ def test_every_prompt_renders_for_a_project() -> None:
 def test_the_difference_of_two_versions_is_shown_line_by_line() -> None:
     project = project_with_items(1)
     variant = variant_of(project)
-    client = signed_in(project, Role.VIEWER)
+    client = member_browser(project, Role.VIEWER)
     address = reverse("prompt_diff", args=[project.slug, "single-annotator"])
     page = client.get(address, {"after": variant.version.hash[:12]}).content.decode()
     assert "0 lines removed, 1 added" in page
@@ -102,7 +81,7 @@ def test_the_difference_of_two_versions_is_shown_line_by_line() -> None:
 
 def test_a_variant_is_written_checked_and_kept() -> None:
     project = project_with_items(1)
-    client = signed_in(project)
+    client = member_browser(project)
     address = reverse("variant_create", args=[project.slug, CRITIC])
     assert "You are the second of three readers" in client.get(address).content.decode()
     form = {"title": "kinder", **texts()}
@@ -144,7 +123,7 @@ def test_what_is_refused_keeps_what_was_written(field: str, text: str, message: 
     project = project_with_items(1)
     address = reverse("variant_create", args=[project.slug, CRITIC])
     given = {"title": "broken", **texts(), field: text}
-    response = signed_in(project).post(address, given)
+    response = member_browser(project).post(address, given)
     page = response.content.decode()
     assert response.status_code == 422
     assert message in page
@@ -152,16 +131,16 @@ def test_what_is_refused_keeps_what_was_written(field: str, text: str, message: 
     assert not PromptVariant.objects.exists()
 
 
-def test_the_list_shows_every_prompt_with_its_version(django_assert_num_queries: Any) -> None:
+def test_the_list_links_every_prompt(django_assert_num_queries: Any) -> None:
     project = project_with_items(1)
     started_run(project, "ecj")
     variant = variant_of(project)
-    client = signed_in(project, Role.VIEWER)
+    client = member_browser(project, Role.VIEWER)
     # session, user, project by membership, variants, runs by prompt
     with django_assert_num_queries(6):
         page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
     for group in prompts.list_prompts(project):
         for prompt in group.prompts:
-            assert prompt.prompt.hash[:12] in page
+            assert reverse("prompt_detail", args=[project.slug, prompt.key]) in page
     assert variant.title in page
     assert not re.search(r"[Pp]aper 0", page)

@@ -14,28 +14,13 @@ from apps.debates.services import prompts, run_slice
 from apps.debates.tasks import KIND
 from apps.labels.models import Gold
 from apps.llm.services import ensure_builtin
-from apps.projects.models import Item, Project
+from apps.projects.models import Item
 from apps.projects.selectors import current_schema
-from tests.factories.debates import QUICK, Script, project_with_items
-from tests.factories.projects import member
+from tests.factories.debates import QUICK, Script, project_with_items, variant_of
+from tests.factories.projects import member_browser
 
 #: Runs are driven in threads of their own, which see only what was committed.
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
-
-
-def variant_of(project: Project, key: str = "single-annotator") -> PromptVariant:
-    present = prompts.find_prompt(key)
-    given = dict(present.sections)
-    checked = prompts.check_draft(
-        project, present, system=given["system"] + "\nBe terse.", user=given["user"]
-    )
-    return prompts.save_variant(project=project, actor=None, draft=checked.draft, title="terse")
 
 
 def verify(item: Item, value: Any) -> None:
@@ -54,7 +39,7 @@ def test_the_whole_way_from_a_variant_to_its_trial() -> None:
     project = project_with_items(12)
     for item in project.items.all()[:3]:
         verify(item, "good")
-    variant, client = variant_of(project), signed_in(project)
+    variant, client = variant_of(project), member_browser(project)
     address = reverse("prompt_try", args=[project.slug, variant.pk])
     assert "A model for each role" in client.get(address).content.decode()
     form = usual_models(variant)
@@ -88,7 +73,7 @@ def _shows_the_end(client: Client, address: str) -> None:
 
 def test_a_retired_variant_is_offered_no_more() -> None:
     project = project_with_items(1)
-    variant, client = variant_of(project), signed_in(project)
+    variant, client = variant_of(project), member_browser(project)
     client.post(reverse("variant_retire", args=[project.slug, variant.pk]))
     address = reverse("prompt_detail", args=[project.slug, "single-annotator"])
     page = client.get(address, {"version": variant.version.hash[:12]}).content.decode()
@@ -108,7 +93,7 @@ def test_a_trial_page_asks_no_more_for_more_items(django_assert_num_queries: Any
     plans = prompts.trial_plans(project, variant, models)
     tried, _ = prompts.start_trial(project=project, actor=None, plans=plans)
     assert Debate.objects.count() == 10
-    client = signed_in(project, Role.VIEWER)
+    client = member_browser(project, Role.VIEWER)
     address = reverse("prompt_trial", args=[project.slug, tried.pk])
     # session, user, project; run, variant, the run beside; debates, gold, unread answers;
     # unread comments
@@ -120,7 +105,7 @@ def test_a_trial_page_asks_no_more_for_more_items(django_assert_num_queries: Any
 
 def test_without_scripts_the_cost_of_a_trial_is_shown_before_it_starts() -> None:
     project = project_with_items(1)
-    variant, client = variant_of(project), signed_in(project)
+    variant, client = variant_of(project), member_browser(project)
     address = reverse("prompt_try", args=[project.slug, variant.pk])
     assert 'name="show"' in client.get(address).content.decode()
     shown = client.post(address, usual_models(variant) | {"show": "yes"})

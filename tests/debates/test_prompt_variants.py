@@ -17,7 +17,8 @@ from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.prompts import MOST_BODY, parse_prompt
-from tests.factories.debates import add_items, plan_for, project_with_items
+from tests.factories.debates import plan_for, project_with_items
+from tests.factories.labels import queued_items
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +90,7 @@ def test_what_a_template_renders_to_is_bounded() -> None:
 
 def test_a_text_that_orders_is_never_a_template() -> None:
     project = project_with_items(0)
-    add_items(project, 1, text="{{ 7 * 7 }}{% include 'x' %}</text>")
+    queued_items(project, 1, text="{{ 7 * 7 }}{% include 'x' %}</text>")
     shown = checked(project, system=f"{texts()['system']}\nBe terse.").rendering
     assert "{{ 7 * 7 }}{% include 'x' %}" in shown.text
 

@@ -10,7 +10,8 @@ from apps.labels.models import Gold
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.llm.types import Call
-from tests.factories.debates import QUICK, Script, add_items, project_with_items, started_run
+from tests.factories.debates import QUICK, Script, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.fast_endpoint import FastEndpoint
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def verified(project: Project, text: str, label: str) -> None:
-    (item,) = add_items(project, 1, text=text)
+    (item,) = queued_items(project, 1, text=text)
     schema = current_schema(project)
     Gold.objects.create(item=item, schema=schema, value=label, basis=Gold.Basis.IMPORTED)
 
@@ -35,7 +36,7 @@ def tried() -> tuple[Run, Script]:
     verified(project, "The soup was warm and good.", "good")
     verified(project, "The bread was hard and bad.", "bad")
     for number in range(4):
-        add_items(project, 1, text=f"The soup number {number} was fine.")
+        queued_items(project, 1, text=f"The soup number {number} was fine.")
     run = started_run(
         project,
         "courtroom",

@@ -3,10 +3,8 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
-from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.debates.forms import RunForm
 from apps.debates.models import Run
@@ -18,7 +16,7 @@ from labelhub.core.debate import LABELLING
 from labelhub.core.schema import TASKS
 from tests.factories.debates import project_with_items
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import ASPECTS, MOODS, member
+from tests.factories.projects import ASPECTS, MOODS, member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -37,20 +35,14 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 PLAIN = {"replicates": "1", "reuse_answers": "on"}
 
 
-def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
-
-
 def asked(project: Project, name: str, **data: Any) -> str:
     """What the part of the page called ``name`` shows for a form filled in so."""
-    client = signed_in(project)
+    client = member_browser(project)
     return client.get(reverse(name, args=[project.slug]), PLAIN | data).content.decode()
 
 
 def started(project: Project, **data: Any) -> Any:
-    return signed_in(project).post(reverse("run_create", args=[project.slug]), PLAIN | data)
+    return member_browser(project).post(reverse("run_create", args=[project.slug]), PLAIN | data)
 
 
 @pytest.mark.thorough
@@ -62,7 +54,7 @@ def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(
     fields = {"options": ["Yes", "No"]} if task == "per_item" else {}
     project = project_with_items(2, definition=QUESTIONS[task])
     project.items.update(**fields)
-    client = signed_in(project)
+    client = member_browser(project)
     address = reverse("run_create", args=[project.slug])
     page = client.get(address, {"protocol": name}).content.decode()
     form = RunForm({"protocol": name}, task=TASKS[task])
@@ -82,7 +74,7 @@ def test_the_page_shows_settings_and_roles_of_any_protocol_for_any_question(
 
 def test_a_run_is_planned_previewed_and_started() -> None:
     project = project_with_items(3)
-    client = signed_in(project)
+    client = member_browser(project)
     page = client.get(reverse("run_create", args=[project.slug])).content.decode()
     assert "Extractor, critic, judge (ECJ)" in page
     model = ensure_builtin()
@@ -145,7 +137,7 @@ def test_more_annotators_are_more_roles_and_the_same_is_not_sent_twice() -> None
     page = asked(project, "run_parts", protocol="discussion", set_annotators="9")
     assert "Annotator I" in page
     form = RunForm(PLAIN | {"protocol": "discussion", "set_annotators": "9"}, task=TASKS["single"])
-    response = signed_in(project).get(
+    response = member_browser(project).get(
         reverse("run_parts", args=[project.slug]),
         PLAIN | {"protocol": "discussion", "set_annotators": "9", "shape": form.shape},
     )
@@ -189,7 +181,7 @@ def test_a_project_s_own_text_of_a_prompt_is_offered_and_used() -> None:
     texts["system"] += "\nBe curt."
     draft = prompts.check_draft(project, present, **texts).draft
     variant = prompts.save_variant(project=project, actor=None, draft=draft, title="Curt")
-    client = signed_in(project)
+    client = member_browser(project)
     address = reverse("run_create", args=[project.slug])
     wanted = {"protocol": "single", "prompt_single/annotator": variant.version.hash}
     page = client.get(address, wanted).content.decode()

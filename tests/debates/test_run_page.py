@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,23 +13,17 @@ from apps.debates.models import Debate, Run, Turn
 from apps.debates.services.driving.worker import pulse_of
 from apps.debates.services.run_spec import run_spec_of
 from apps.llm.traffic import LineState
-from apps.projects.models import Project
 from labelhub.core.llm.limiter import LimitChange
+from labelhub.core.phrases import Phrase
 from tests.factories.debates import Script, project_with_items, started_run
 from tests.factories.llm import ModelSpecFactory
-from tests.factories.projects import member
+from tests.factories.projects import member_browser
 
 pytestmark = pytest.mark.django_db
 
 
-def signed_in(project: Project, role: Role = Role.MANAGER) -> Client:
-    client = Client()
-    client.force_login(member(project, role))
-    return client
-
-
 def page_of(run: Run, name: str = "run_detail", role: Role = Role.MANAGER) -> str:
-    client = signed_in(run.project, role)
+    client = member_browser(run.project, role)
     return client.get(reverse(name, args=[run.project.slug, run.pk])).content.decode()
 
 
@@ -66,7 +59,7 @@ def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_querie
     run = paid_run(30)
     for place in range(30):
         failed(run, place, 500, f"Broken {place}.")
-    client = signed_in(run.project)
+    client = member_browser(run.project)
     # as above, and: answers reused, troubled turns, parameters of the last debates
     with django_assert_num_queries(13):
         client.get(reverse("run_detail", args=[run.project.slug, run.pk]))
@@ -108,11 +101,12 @@ class Lines(Script):
     ],
 )
 def test_what_a_worker_reports_of_its_lines(state: dict[str, Any], words: str) -> None:
-    changes = (LimitChange(1.0, 8, 6, "refusals"),)
-    pulse = pulse_of(run_spec_of(paid_run()), Lines(changes=changes, **state), 8)
-    assert words in pulse["limited_by"]
+    made = (LimitChange(1.0, 8, 6, "refusals"),)
+    pulse = pulse_of(run_spec_of(paid_run()), Lines(changes=made, **state), 8)
+    assert words in Phrase.of(pulse["limited_by"])
     (line,) = pulse["limits"]
-    assert (line["waiting"], line["changes"]) == (2, ["8 to 6: refusals"])
+    changes = [Phrase.of(change) for change in line["changes"]]
+    assert (line["waiting"], changes) == (2, ["8 to 6: refusals"])
 
 
 def test_troubles_are_grouped_by_cause() -> None:
@@ -205,7 +199,7 @@ def test_a_run_that_has_spent_its_budget_gets_more_and_goes_on() -> None:
     assert address in page
     assert 'value="2"' in page, "what the rest would cost once more, and some"
     assert address not in page_of(run, role=Role.VIEWER)
-    response = signed_in(run.project).post(address, {"budget": "2.50"})
+    response = member_browser(run.project).post(address, {"budget": "2.50"})
     assert response.status_code == 302
     run.refresh_from_db()
     assert (run.budget_nanousd, run.status, run.pause_code) == (25 * 10**8, "queued", "")
@@ -223,14 +217,14 @@ def test_a_run_that_has_spent_its_budget_gets_more_and_goes_on() -> None:
 def test_a_budget_that_will_not_do_is_refused_at_its_field(budget: str, words: str) -> None:
     run = over_budget(paid_run())
     address = reverse("run_budget", args=[run.project.slug, run.pk])
-    response = signed_in(run.project).post(address, {"budget": budget})
+    response = member_browser(run.project).post(address, {"budget": budget})
     page = response.content.decode()
     assert response.status_code == 422
     position = page.index('id="id_budget_error"')
     assert words in page[position : position + 300]
     run.refresh_from_db()
     assert run.status == "paused"
-    followed = signed_in(run.project).get(address, {"status": "failed"})
+    followed = member_browser(run.project).get(address, {"status": "failed"})
     assert followed.headers["Location"].endswith(f"/runs/{run.pk}/?status=failed")
 
 
@@ -248,7 +242,7 @@ def test_shares_of_the_bar_add_up() -> None:
 
 def test_the_list_of_runs_asks_no_more_for_more_runs(django_assert_num_queries: Any) -> None:
     project = project_with_items(2)
-    client = signed_in(project)
+    client = member_browser(project)
     address = reverse("run_list", args=[project.slug])
     for _ in range(3):
         started_run(project, "ecj")

@@ -16,7 +16,8 @@ from apps.debates.services import (
 from apps.projects.services import set_schema
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import parse_schema, schema_from_names
-from tests.factories.debates import add_items, plan_for, project_with_items, started_run
+from tests.factories.debates import plan_for, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ProjectFactory
 
@@ -65,7 +66,7 @@ def test_a_plan_that_cannot_be_run_is_refused_in_words(
 
 def test_starting_a_large_run_takes_a_handful_of_statements(django_assert_max_num_queries) -> None:  # type: ignore[no-untyped-def]
     project = project_with_items(1)
-    add_items(project, 500)
+    queued_items(project, 500)
     plan = plan_for("ecj")
     with django_assert_max_num_queries(30):
         run = start_run(project=project, actor=None, plan=plan)

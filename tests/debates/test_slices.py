@@ -21,13 +21,8 @@ from labelhub.core.errors import Conflict
 from labelhub.core.llm.errors import ModelError, QuotaExhausted, WrongKey
 from labelhub.core.llm.types import Call
 from tests.factories.accounts import UserFactory
-from tests.factories.debates import (
-    QUICK,
-    Script,
-    add_items,
-    project_with_items,
-    started_run,
-)
+from tests.factories.debates import QUICK, Script, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 from tests.factories.projects import ProjectFactory
 
@@ -174,8 +169,8 @@ def test_many_failures_in_a_row_pause_the_run() -> None:
 @pytest.mark.parametrize(("bad", "resumed"), [(9, 0), (17, 1)])
 def test_items_that_always_fail_do_not_keep_a_run_from_its_end(bad: int, resumed: int) -> None:
     project = ProjectFactory.create()
-    add_items(project, bad, text="BAD: no model will read this.")
-    add_items(project, 80 - bad)
+    queued_items(project, bad, text="BAD: no model will read this.")
+    queued_items(project, 80 - bad)
     run = started_run(project, model=ModelSpecFactory.create())
 
     def answer(call: Call) -> ModelError | str:
@@ -318,8 +313,8 @@ def test_a_run_stops_before_it_would_cost_more_than_its_budget() -> None:
 
 def test_an_item_that_breaks_the_protocol_does_not_stop_the_others() -> None:
     project = ProjectFactory.create()
-    add_items(project, 2)
-    add_items(project, 1, context=[{"nonsense": 1}])
+    queued_items(project, 2)
+    queued_items(project, 1, context=[{"nonsense": 1}])
     run = started_run(project, model=ModelSpecFactory.create())
     drive(run, Script())
 

@@ -10,7 +10,8 @@ from apps.debates.models import Debate, Run
 from apps.debates.selectors import progress
 from apps.debates.services import resume_run, run_slice
 from apps.llm.models import ModelSpec
-from tests.factories.debates import QUICK, add_items, project_with_items, started_run
+from tests.factories.debates import QUICK, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.llm import ModelSpecFactory
 from tests.fakes.openai_server import FakeServer, completion
 
@@ -40,7 +41,7 @@ def test_one_call_is_paid_twice_and_no_other(
     assert (run.status, progress(run).done) == (Run.Status.DONE, 6), run.message
     assert model_server.stats["outcomes"] == {"cut_off": 1, "ok": 6}
     # The next run knows from the start.
-    add_items(run.project, 2, text="Another text altogether.")
+    queued_items(run.project, 2, text="Another text altogether.")
     again = drive(started_run(run.project, model=ModelSpec.objects.get()))
     assert progress(again).failed == 0
     assert model_server.stats["outcomes"]["cut_off"] == 1

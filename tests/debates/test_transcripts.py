@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.debates.models import Run
 from tests.factories.debates import finished_debate, project_with_items, started_run
-from tests.factories.projects import member
+from tests.factories.projects import member_api
 
 pytestmark = pytest.mark.django_db
 HOSTILE = 'Line\none "quoted"\u2028 <script>'
@@ -38,8 +37,7 @@ def parsed(file: bytes) -> list[dict[str, Any]]:
 
 def test_each_line_is_a_debate_as_rest_gives_it_with_the_text() -> None:
     run = ended()
-    client = APIClient()
-    client.force_authenticate(member(run.project, Role.VIEWER))
+    client = member_api(run.project, Role.VIEWER)
     answer = client.get(f"/api/v1/runs/{run.pk}/transcripts/", HTTP_ACCEPT="application/x-ndjson")
     assert answer["Content-Type"] == "application/x-ndjson"
     rows = parsed(b"".join(answer))

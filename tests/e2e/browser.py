@@ -21,6 +21,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PHONE = {"width": 390, "height": 844}
 #: For ``page.evaluate``: colours on their way from the other scheme have arrived.
 SETTLED = "Promise.allSettled(document.getAnimations().map((one) => one.finished))"
 #: What Chromium itself writes to the console for a status that a test provokes on purpose.

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.e2e.browser import MISSING, Troubles, find_chromium, launched
 from tests.e2e.server import Server, served
 from tests.e2e.steps import sign_in
-from tests.e2e.widget_steps import Shop, open_shop
+from tests.e2e.widget_steps import Shop, add_model, open_shop
+from tests.fakes.openai_server import FakeServer
 
 HERE = Path(__file__).parent
 STEP_PATIENCE = 20_000  # milliseconds; a busy machine is no fault of the page
@@ -54,6 +55,19 @@ def shop(server: Server) -> Iterator[Shop]:
     """For tests of the widget: a project with sites of its own, and a host's web server."""
     with open_shop(server) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[FakeServer]:
+    """A model's endpoint that answers as a test wants."""
+    with FakeServer() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def model(server: Server, endpoint: FakeServer) -> str:
+    """The model at ``endpoint``, for the projects of this server."""
+    return add_model(server, endpoint.base_url)
 
 
 # Not for the whole session: playwright's event loop runs in this thread while it is open, and

@@ -12,16 +12,16 @@ TEXT = (
 
 
 def fought(
-    server: Server, slug: str, schema: Any, sides: Sequence[Any], size: int = 1
+    server: Server, slug: str, schema: Any, sides: Sequence[Any], size: int = 1, repeats: int = 1
 ) -> list[int]:
-    """A project of ``size`` texts of which somebody says ``sides[0]`` and the manager, an expert,
-    ``sides[1]``; its items."""
+    """A project of ``size`` texts, each :data:`TEXT` so many times, of which somebody says
+    ``sides[0]`` and the manager, an expert, ``sides[1]``; its items."""
     plan = {"slug": slug, "name": slug, "schema": schema, "overlap": 2}
     server.api("POST", "projects/", plan)
     who = {"username": "reviewer", "role": "reviewer", "kind": "crowd"}
     server.api("POST", f"projects/{slug}/members/", who)
     theirs = [{"annotator": "ana", "kind": "crowd", "value": sides[0]}]
-    rows = [{"id": f"{slug}-{n}", "text": TEXT, "labels": theirs} for n in range(size)]
+    rows = [{"id": f"{slug}-{n}", "text": TEXT * repeats, "labels": theirs} for n in range(size)]
     server.api("POST", f"projects/{slug}/import/", rows)
     items = [row["id"] for row in server.api("GET", f"projects/{slug}/items/")["results"]]
     for item in items:

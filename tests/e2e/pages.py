@@ -11,7 +11,7 @@ from tests.e2e.fought import prepare_fought
 from tests.e2e.page_table import IN_DEMO
 from tests.e2e.server import DEMO, Server, until
 from tests.e2e.sites import prepare_sites
-from tests.e2e.steps import sign_in
+from tests.e2e.steps import open_page
 
 SCHEMAS: dict[str, dict[str, Any]] = {
     "single": {
@@ -61,11 +61,11 @@ def prepare(server: Server, browser: Browser, folder: Path) -> dict[str, Any]:
     invitation = server.api("POST", f"projects/{DEMO}/invitations/", {"role": "reviewer"})
     places["invitation"] = invitation["link"].removeprefix(server.address)
     places["bulk"] = _in_bulk(server, places["single"])
-    page = _page(server, browser, "manager")
+    page = open_page(server, browser, "manager")
     places |= _prompts(server, page, places["audited"]) | prepare_sites(server, page)
     places["columns"] = _uploaded(page, places["empty"], folder)
-    places |= _as_manager(page) | _as_operator(_page(server, browser, "operator"))
-    places["reset"] = _reset_address(server, _page(server, browser, None))
+    places |= _as_manager(page) | _as_operator(open_page(server, browser, "operator"))
+    places["reset"] = _reset_address(server, open_page(server, browser, None))
     return places
 
 
@@ -179,13 +179,6 @@ def _prompts(server: Server, page: Page, slug: str) -> dict[str, Any]:
         "variant_diff": f"{address}diff/?after={query}",
         "trial": trial,
     }
-
-
-def _page(server: Server, browser: Browser, username: str | None) -> Page:
-    page = browser.new_context(base_url=server.address).new_page()
-    if username:
-        sign_in(page, username, server.passwords[username])
-    return page
 
 
 def _uploaded(page: Page, slug: str, folder: Path) -> int:

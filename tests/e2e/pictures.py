@@ -6,7 +6,6 @@ the page says now. So a picture cannot show a page that has changed its words.
 
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,9 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.browser import MISSING, SETTLED, find_chromium, launched
-from tests.e2e.server import DEMO, Server, served
-from tests.e2e.steps import press_and_go_on, review, sign_in
+from tests.e2e.browser import SETTLED
+from tests.e2e.server import DEMO, Server
+from tests.e2e.steps import open_page, opened_demo, press_and_go_on, review
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 SIZE = {"width": 1280, "height": 800}
@@ -70,9 +69,9 @@ def open_offers(page: Page, _server: Server) -> None:
 
 
 #: Who sees a picture's page, and what they do to come there.
-PICTURES: dict[str, tuple[str, Callable[[Page, Server], None]]] = {
+PICTURES: dict[str, tuple[str | None, Callable[[Page, Server], None]]] = {
     "review": ("manager", open_review),
-    "widget": ("", open_widget),
+    "widget": (None, open_widget),
     "offers": ("manager", open_offers),
 }
 
@@ -80,23 +79,15 @@ PICTURES: dict[str, tuple[str, Callable[[Page, Server], None]]] = {
 @contextmanager
 def opened(name: str, server: Server, browser: Browser) -> Iterator[Page]:
     """The page of a picture, as it is to be taken."""
-    username, open_page = PICTURES[name]
-    context = browser.new_context(
-        base_url=server.address,
-        viewport=SIZE,  # type: ignore[arg-type] # width and height
-        color_scheme="light",
-        reduced_motion="reduce",
-        device_scale_factor=1.5,
-    )
-    page = context.new_page()
-    if username:
-        sign_in(page, username, server.passwords[username])
-    open_page(page, server)
+    username, go_there = PICTURES[name]
+    look = {"color_scheme": "light", "reduced_motion": "reduce", "device_scale_factor": 1.5}
+    page = open_page(server, browser, username, viewport=SIZE, **look)
+    go_there(page, server)
     page.mouse.move(0, 0)
     page.wait_for_load_state("networkidle")
     page.evaluate(SETTLED)
     yield page
-    context.close()
+    page.context.close()
 
 
 def words_of(page: Page) -> str:
@@ -106,14 +97,7 @@ def words_of(page: Page) -> str:
 
 def main() -> None:
     """Take them all."""
-    chromium = find_chromium()
-    if chromium is None:
-        sys.exit(MISSING)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        served(Path(folder) / "server") as server,
-        launched(chromium) as browser,
-    ):
+    with opened_demo() as (server, browser):
         for name in PICTURES:
             with opened(name, server, browser) as page:
                 page.screenshot(path=FOLDER / f"{name}.png")

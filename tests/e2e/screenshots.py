@@ -15,11 +15,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.browser import MISSING, SETTLED, find_chromium, launched
+from tests.e2e.browser import SETTLED
 from tests.e2e.page_table import VIEWS, View
 from tests.e2e.pages import prepare
-from tests.e2e.server import Server, served
-from tests.e2e.steps import sign_in
+from tests.e2e.server import Server
+from tests.e2e.steps import open_page, opened_demo
 
 SIZES = {1280: 800, 390: 844}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -31,14 +31,7 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*")
     asked = parser.parse_args(words)
-    chromium = find_chromium()
-    if chromium is None:
-        sys.exit(MISSING)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        served(Path(folder) / "server") as server,
-        launched(chromium) as browser,
-    ):
+    with opened_demo() as (server, browser):
         take_all(server, browser, asked.folder, asked.names)
 
 
@@ -52,7 +45,7 @@ def take_all(server: Server, browser: Browser, folder: Path, names: Sequence[str
         if names and not view.id.startswith(tuple(names)):
             continue
         if view.who not in pages:
-            pages[view.who] = _signed_in(server, browser, view.who)
+            pages[view.who] = open_page(server, browser, view.who)
         take(pages[view.who], view, places, folder)
 
 
@@ -67,13 +60,6 @@ def take(page: Page, view: View, places: dict[str, Any], folder: Path) -> None:
             page.evaluate(SETTLED)
             page.screenshot(path=folder / f"{view.id}-{width}-{scheme}.png", full_page=True)
     print(view.id, flush=True)
-
-
-def _signed_in(server: Server, browser: Browser, username: str | None) -> Page:
-    page = browser.new_context(base_url=server.address).new_page()
-    if username:
-        sign_in(page, username, server.passwords[username])
-    return page
 
 
 if __name__ == "__main__":

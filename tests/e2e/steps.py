@@ -1,17 +1,54 @@
 """What people do, in few words: the steps that several stories share."""
 
-from playwright.sync_api import Locator, Page, expect
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.e2e.browser import MISSING, find_chromium, launched
+from tests.e2e.server import Server, served
 
 MARK = "document.documentElement.dataset.mark"
+#: Parts of the page with a scroll bar of their own.
+SCROLLING = """[...document.querySelectorAll("main *")].filter((part) =>
+  part.scrollHeight > part.clientHeight + 1
+  && ["auto", "scroll"].includes(getComputedStyle(part).overflowY)).map((part) => part.className)"""
 
 
-def sign_in(page: Page, username: str, password: str) -> None:
-    """By the page everybody signs in at."""
-    page.goto("/accounts/login/")
+def sign_in(page: Page, username: str, password: str, *, here: bool = False) -> None:
+    """By the page everybody signs in at; ``here``: it is open already."""
+    if not here:
+        page.goto("/accounts/login/")
     page.get_by_label("User name or email").fill(username)
     page.get_by_label("Password").fill(password)
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/accounts/" not in url)
+
+
+@contextmanager
+def opened_demo() -> Iterator[tuple[Server, Browser]]:
+    """For commands: a server with the demo, in a folder that is gone afterwards, and a browser."""
+    chromium = find_chromium()
+    if chromium is None:
+        sys.exit(MISSING)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder) / "server") as server,
+        launched(chromium) as browser,
+    ):
+        yield server, browser
+
+
+def open_page(server: Server, browser: Browser, username: str | None, **options: Any) -> Page:
+    """A page of its own context, signed in as ``username``; None is nobody."""
+    page = browser.new_context(base_url=server.address, **options).new_page()
+    if username:
+        sign_in(page, username, server.passwords[username])
+    return page
 
 
 def go_to(page: Page, room: str, tab: str = "") -> None:

@@ -1,7 +1,8 @@
 """Every page: nothing for axe-core to find, short enough and without sideways scroll on a phone, a
 quiet console."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,14 +10,26 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import URLPattern, URLResolver, get_resolver
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.browser import SETTLED, Troubles
+from tests.e2e.browser import PHONE, SETTLED, Troubles
 from tests.e2e.conftest import OpenAs
-from tests.e2e.page_sizes import MOST_SCREENS, measure, table_of
 from tests.e2e.page_table import NOT_PAGES, VIEWS
 from tests.e2e.pages import prepare
 from tests.e2e.server import Server
 
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 320, "height": 800}
+#: No page is longer.
+MOST_SCREENS = 6
+#: A browser applies the media queries of a new size with its next frame only.
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+#: What somebody reads without opening anything: not the entries of a closed list to choose from.
+COUNT_WORDS = """() => {
+    const main = document.querySelector("main") ?? document.body;
+    const count = (text) => text.split(/\\s+/).filter(Boolean).length;
+    const seen = (list) => list.getClientRects().length;
+    const lists = [...main.querySelectorAll("select")].filter(seen);
+    const entries = lists.reduce((sum, list) => sum + count(list.innerText) - 1, 0);
+    return count(main.innerText) - entries;
+}"""
 #: Pages whose length is their purpose: every component, one after the other; the library's own.
 LONG = {"design_system", "admin-changelist", "demo_shop"}
 #: Where a page still fetches something by itself.
@@ -57,6 +70,35 @@ def test_everybody_can_use_every_page(
         if size.screens > MOST_SCREENS and size.page not in LONG
     ]
     assert not found, "\n".join(found)
+
+
+@dataclass(frozen=True, slots=True)
+class PageSize:
+    """A page at 390×844: ``height`` in pixels, ``words`` in its main part."""
+
+    page: str
+    height: int
+    words: int
+
+    @property
+    def screens(self) -> float:
+        """The height in screens of a phone."""
+        return self.height / PHONE["height"]
+
+
+def measure(page: Page, name: str) -> PageSize:
+    """The size of the page that is open; its viewport stays that of a phone."""
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type] # width and height
+    page.evaluate(NEXT_FRAME)
+    height = page.evaluate("document.documentElement.scrollHeight")
+    return PageSize(name, height, page.evaluate(COUNT_WORDS))
+
+
+def table_of(sizes: Iterable[PageSize]) -> str:
+    """A line per page, the longest first."""
+    rows = sorted(sizes, key=lambda size: -size.height)
+    lines = [f"{row.screens:7.1f} {row.height:8,} {row.words:6,}  {row.page}" for row in rows]
+    return "\n".join(["screens   height  words  page", *lines])
 
 
 def faults(page: Page) -> list[str]:

@@ -30,6 +30,11 @@ DROP = """([name, content]) => {
   const how = { bubbles: true, cancelable: true, dataTransfer: data };
   zone.dispatchEvent(new DragEvent("drop", how));
 }"""
+#: In the preview the text and what belongs to it end where the labels begin.
+PREVIEW_IN_ORDER = """() => {
+  const box = (name) => document.querySelector(`#preview .task__${name}`).getBoundingClientRect();
+  return box("reading").bottom <= box("answer").top;
+}"""
 
 
 class Team:
@@ -67,6 +72,7 @@ class Team:
         """A project of the file, with what is proposed."""
         self.drop(page, file_name, REVIEWS)
         expect(page.get_by_role("heading", name="What reviewers will see")).to_be_visible()
+        assert page.evaluate(PREVIEW_IN_ORDER)
         self.click(page.get_by_role("button", name="Create and import"))
 
     def label(self, page: Page, key: str) -> None:

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.e2e.browser import PHONE
 from tests.e2e.conftest import OpenAs
-from tests.e2e.page_sizes import PHONE
 from tests.e2e.server import DEMO, Server
 
 MANY = {"task": "multi", "labels": [f"topic {number}" for number in range(1, 51)]}

@@ -129,9 +129,9 @@ def upload(page: Page, path: Path, *, text: str = "", id_column: str = "") -> No
 
 def expect_imported(page: Page, *, created: int) -> None:
     """The page follows the import and ends with its outcome."""
-    tile = page.locator(".tile", has_text="Created")
-    expect(tile).to_contain_text(str(created), timeout=60_000)
-    expect(page.locator(".tile", has_text="With faults")).to_have_count(0)
+    outcome = page.locator(".callout", has_text="rows read")
+    expect(outcome).to_contain_text(f"{created} created", timeout=60_000)
+    expect(outcome).not_to_contain_text("with faults")
 
 
 def start_offline_run(page: Page) -> None:
@@ -214,7 +214,7 @@ def evaluate(page: Page) -> None:
     for label in aspects():
         expect(page.get_by_role("heading", name=label["name"])).to_be_visible()
     expect(page.locator("main")).to_contain_text(re.compile(r"F1"))
-    expect(page.locator(".tile").first).to_contain_text(re.compile(r"\d+ ?%"))
+    expect(page.locator(".tile").first).to_contain_text(re.compile(r"\d+\s?%"))
     cell = page.locator(".matrix a").first
     number = int(cell.inner_text())
     cell.click()

@@ -14,6 +14,7 @@ from tests.e2e.browser import Troubles
 from tests.e2e.conftest import OpenAs
 from tests.e2e.server import Server, until
 from tests.e2e.steps import (
+    SCROLLING,
     all_saved,
     chosen,
     item_of,
@@ -44,11 +45,6 @@ SELECT = """(hero, words) => {
   getSelection().removeAllRanges();
   getSelection().addRange(range);
 }"""
-
-#: Parts of the page with a scroll bar of their own.
-SCROLLING = """[...document.querySelectorAll("main *")].filter((part) =>
-  part.scrollHeight > part.clientHeight + 1
-  && ["auto", "scroll"].includes(getComputedStyle(part).overflowY)).map((part) => part.className)"""
 
 Project = Callable[..., str]
 
@@ -327,22 +323,26 @@ def test_no_answer_is_lost_on_its_way(
     slug = project(size=5, debated=True)
     page = open_as("manager")
     review(page, slug)
-    stumbles: list[int] = [0, 503]
+    in_trouble, refused = True, 0
 
     def stumble(route: Route) -> None:
-        status = stumbles.pop(0) if stumbles else None
-        if status is None:
+        nonlocal refused
+        if not in_trouble:
             route.continue_()
-        elif status:
-            route.fulfill(status=status, body="not now")
-        else:
+            return
+        refused += 1
+        if refused % 2:
             route.abort("connectionreset")
+        else:
+            route.fulfill(status=503, body="not now")
 
     page.route("**/review/submit/", stumble)
     page.keyboard.press("Enter")
     expect(page.locator("[data-saved]")).to_contain_text("trying again")
+    while refused < 2:
+        page.wait_for_timeout(50)
+    in_trouble = False
     all_saved(page)
-    assert stumbles == []
     assert len(labelled(server, slug, 1)) == 1
     page.unroute_all()
     # The next item is fetched ahead: there is work for one answer without the network.
@@ -416,6 +416,41 @@ def test_two_reviewers_never_see_the_same_item(
 def _looks_again(page: Page, slug: str) -> bool:
     review(page, slug)
     return task(page).count() == 1
+
+
+def test_a_choice_for_one_item_is_never_shown_on_another(
+    open_as: OpenAs, project: Project, server: Server
+) -> None:
+    """Browsers tick again what was ticked when they go back to an address."""
+    slug = project(size=3)
+    mine, theirs = open_as("manager"), open_as("reviewer")
+    review(mine, slug)
+    first = item_of(mine)
+    mine.keyboard.press("2")
+    assert chosen(mine) == ["Service"]
+    mine.goto("/")
+    until(lambda: _looks_again(theirs, slug) and item_of(theirs) == first, "the item to be free")
+    mine.go_back()
+    readable(mine)
+    assert item_of(mine) != first
+    assert chosen(mine) == []
+    assert server.labels(slug) == []
+
+
+def test_a_deleted_item_does_not_come_back(
+    open_as: OpenAs, project: Project, server: Server, troubles: Troubles
+) -> None:
+    slug = project(size=3)
+    page = open_as("manager")
+    review(page, slug)
+    gone = {"code": "not_found", "message": "There is no item."}
+    page.route("**/review/submit/", lambda route: route.fulfill(status=404, json=gone), times=1)
+    press_and_go_on(page, "1", "Enter")
+    expect(page.get_by_text("Not saved: There is no item.")).to_be_visible()
+    expect(page.locator("[data-count=done]")).to_have_text("0")
+    press_and_go_on(page, "1", "Enter")
+    labelled(server, slug)
+    troubles.clear()
 
 
 def test_what_was_begun_is_there_again_in_another_browser(

@@ -2,19 +2,15 @@
 once more, and people can see and delete what is kept of them."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, WebSocket, expect
 
 from tests.e2e.conftest import OpenAs
-from tests.e2e.server import Server
 from tests.e2e.widget_steps import (
     MESSAGE,
     SAVED,
     Shop,
-    add_model,
     agree,
     enter,
     events,
@@ -33,17 +29,6 @@ from tests.fakes.openai_server import FakeServer
 MATCHER = "not a language model"
 LONG_REPLY = " ".join(f"Lamp number {number} is warm and not dear." for number in range(400))
 OFF: dict[str, Any] = {"every_messages": 1000}
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def model(server: Server, endpoint: FakeServer) -> str:
-    return add_model(server, endpoint.base_url)
 
 
 def choose(page: Page, item: str) -> None:

@@ -2,17 +2,13 @@
 plain text it is. Even what the rules should ever let through does no harm on the page."""
 
 import json
-from collections.abc import Iterator
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
-from tests.e2e.server import Server
 from tests.e2e.widget_steps import (
     MOODS,
     Shop,
-    add_model,
     asked,
     card,
     change,
@@ -43,17 +39,6 @@ IMAGE = "<img src=x onerror='window.harmed=1'>"
 TURNED = "\u202eturned\u202c"
 UNBROKEN = "W" * 500
 HARM = f"{IMAGE}<script>window.harmed=1</script>[click](javascript:window.harmed=1)"
-
-
-@pytest.fixture(scope="module")
-def endpoint() -> Iterator[FakeServer]:
-    with FakeServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def model(server: Server, endpoint: FakeServer) -> str:
-    return add_model(server, endpoint.base_url)
 
 
 def worded(question: str, labels: tuple[str, ...] = FINE) -> str:

@@ -11,10 +11,10 @@ from apps.authors.models import Site
 from apps.echo.models import Echo
 from apps.echo.services.configuration import freeze, is_frozen
 from apps.echo.services.learning import keep_up_with
-from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import author_of, site_with_features
 from tests.factories.echo import TEXT, answer, ask_author, echo_of
+from tests.factories.projects import member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -22,21 +22,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def echo() -> Echo:
     return echo_of(name="Corner shop")
-
-
-@pytest.fixture
-def site(echo: Echo) -> Site:
-    return echo.site
-
-
-@pytest.fixture
-def manager(site: Site) -> Client:
-    return browser(site, Role.MANAGER)
-
-
-@pytest.fixture
-def viewer(site: Site) -> Client:
-    return browser(site, Role.VIEWER)
 
 
 def told(client: Client, site: Site, rest: str = "echo/", **given: Any) -> str:
@@ -59,7 +44,7 @@ def told(client: Client, site: Site, rest: str = "echo/", **given: Any) -> str:
 )
 def test_where_it_was_never_on_what_needs_it_is_refused_alike(rest: str, posts: bool) -> None:
     site = site_with_features()
-    manager = browser(site, Role.MANAGER)
+    manager = member_browser(site.project)
     response: Any = (manager.post if posts else manager.get)(page(site, rest), {"do": "on"})
     assert response.status_code == 409
     assert "Echo was never on at this site" in words(response)
@@ -68,7 +53,7 @@ def test_where_it_was_never_on_what_needs_it_is_refused_alike(rest: str, posts: 
 
 def test_where_it_was_never_on_it_says_what_it_does_and_is_switched_on() -> None:
     site = site_with_features()
-    manager, viewer = browser(site, Role.MANAGER), browser(site, Role.VIEWER)
+    manager, viewer = member_browser(site.project), member_browser(site.project, Role.VIEWER)
     assert "Switch Echo on" in told(manager, site)
     assert "A manager can switch it on" in told(viewer, site)
     manager.post(page(site, "echo/"), {"do": "on"})
@@ -121,7 +106,7 @@ def test_it_is_switched_off_and_on(manager: Client, site: Site) -> None:
 
 
 def test_of_two_managers_who_freeze_it_at_once_one_is_told_so(site: Site, echo: Echo) -> None:
-    first, other = browser(site, Role.MANAGER), browser(site, Role.MANAGER)
+    first, other = member_browser(site.project), member_browser(site.project)
     for client in (first, other):
         client.post(page(site, "echo/"), {"do": "freeze"})
     assert echo.log.filter(kind="frozen").count() == 1

@@ -6,28 +6,18 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.test import Client
 from django.urls import reverse
-from rest_framework.test import APIClient
 
 from apps.accounts.models import User
-from apps.accounts.roles import Role
 from apps.exchange.columns import ColumnMap
 from apps.exchange.exporters import FORMATS, export_pieces
-from apps.exchange.readers import RawRow
+from apps.exchange.readers.base import RawRow
 from apps.exchange.readers.isolation import PLACES, reading_place, refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
-from apps.exchange.services import (
-    LabelFileResult,
-    import_label_file,
-    queue_import,
-    receive_upload,
-    run_import,
-    store_upload,
-)
+from apps.exchange.services.imports import queue_import, receive_upload, run_import, store_upload
+from apps.exchange.services.label_files import LabelFileResult, import_label_file
 from apps.projects.models import ImportBatch, Project
 from labelhub.core.schema import Schema, parse_schema
-from tests.factories.projects import member
 
 MOOD = {"task": "single", "labels": ["good", "bad"]}
 
@@ -105,20 +95,6 @@ def labels_imported(
     """What became of a file of labels."""
     path = written(folder, content, name)
     return import_label_file(project=project, path=path, file_name=name)
-
-
-def browser(project: Project, role: Role = Role.MANAGER) -> Client:
-    """The pages as somebody in the project sees them."""
-    client = Client()
-    client.force_login(member(project, role))
-    return client
-
-
-def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    """REST as somebody in the project uses it."""
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    return client
 
 
 def url_of(name: str, project: Project, *parts: Any) -> str:

@@ -10,13 +10,14 @@ from rest_framework.test import APIClient
 from apps.accounts.roles import Role
 from apps.common.jobs import work_task
 from apps.exchange.api import imports
-from apps.exchange.exporters import FORMATS
-from apps.exchange.services import KIND
+from apps.exchange.exporters import FORMATS, file_name
+from apps.exchange.services.imports import KIND
 from apps.projects.models import ImportBatch, Project
 from apps.reviews.models import SavedFilter
-from tests.exchange.helpers import all_places_taken, imported, ledger, lines, rest, url_of
-from tests.factories.projects import ProjectFactory, member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+from tests.exchange.helpers import all_places_taken, imported, ledger, lines, url_of
+from tests.factories.labels import queued_items
+from tests.factories.projects import ProjectFactory, member, member_api
+from tests.factories.reviews import answer, claim, new_project, reviewer
 
 pytestmark = pytest.mark.django_db
 
@@ -24,11 +25,11 @@ ROWS = [{"id": "1", "text": "a", "gold": "good"}, {"id": "2", "text": ""}]
 
 
 def post(project: Project, body: Any, query: str = "", **how: Any) -> Any:
-    return rest(project).post(url_of("api_import", project) + query, body, **how)
+    return member_api(project).post(url_of("api_import", project) + query, body, **how)
 
 
 def get(project: Project, query: str = "", role: Role = Role.VIEWER) -> Any:
-    return rest(project, role).get(url_of("api_export", project) + query)
+    return member_api(project, role).get(url_of("api_export", project) + query)
 
 
 def test_a_json_list_is_imported_at_once() -> None:
@@ -109,7 +110,7 @@ def test_a_large_body_goes_to_the_worker(
     assert sent_jobs == [(KIND, response.json()["id"])]
     work_task(*sent_jobs[0])
     address = url_of("api_import_detail", project, response.json()["id"])
-    assert rest(project).get(address).json()["created"] == 1
+    assert member_api(project).get(address).json()["created"] == 1
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -118,10 +119,8 @@ def test_every_format_is_streamed_under_its_name(name: str) -> None:
     imported(project, lines(ROWS[0]))
     response = get(project, f"?format={name}")
     assert response.streaming
-    # Two are JSON: whoever downloads both can tell them apart.
-    suffix = FORMATS[name].suffix
-    ending = suffix if suffix == f".{name}" else f".{name}{suffix}"
-    assert response["Content-Disposition"] == f'attachment; filename="hotel{ending}"'
+    named = file_name(project, FORMATS[name], filters={})
+    assert response["Content-Disposition"] == f'attachment; filename="{named}"'
     rows_of_labels = name == "csv_long"  # nobody has labelled the item
     assert b"good" in response.getvalue() or name == "parquet" or rows_of_labels
 

@@ -9,7 +9,8 @@ from apps.accounts.roles import Role
 from apps.common.models import Job
 from apps.exchange.saved import files
 from apps.exchange.saved.services import save_export
-from apps.exchange.services import imports, run_import
+from apps.exchange.services import imports
+from apps.exchange.services.imports import run_import
 from apps.projects.models import Project
 from tests.exchange.helpers import imported, lines, queued
 from tests.factories.exchange import run_export
@@ -40,7 +41,8 @@ def test_an_import_is_told_of_once_however_often_it_is_taken_up(
     for _ in range(2):
         run_import(batch.pk)
     assert told(boss) == [("import", "done", "rows.jsonl")]
-    assert boss.notifications.get().message == "Read 2 rows: 2 created, 0 unchanged."
+    words = "Read 2 rows: 2 created (1 with gold, 1 without a label), 0 unchanged."
+    assert boss.notifications.get().message == words
 
 
 def test_a_kill_just_before_the_end_tells_nobody_and_the_next_worker_once(

@@ -2,6 +2,7 @@
 
 import io
 import json
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
@@ -9,16 +10,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.common.spreadsheets import guard
-from apps.exchange.exporters import FORMATS, export_format, export_pieces
+from apps.common.spreadsheets import csv_text, guard
+from apps.exchange.exporters import FORMATS, export_format, export_pieces, file_name
 from apps.exchange.exporters import ledger as ledger_module
+from apps.exchange.readers import MARKER, open_rows
 from apps.exchange.readers.delimited import unguard
 from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label, withdraw_label
 from apps.projects.models import Item, Project
 from labelhub.core.errors import InvalidInput
-from tests.exchange.helpers import copied, counts, exported, imported, ledger, lines
-from tests.factories.labels import draft, machine, open_several, person
+from tests.exchange.helpers import copied, counts, exported, imported, ledger, lines, written
+from tests.factories.labels import draft, machine, person, queued_items
 from tests.factories.projects import LabelSchemaFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -159,6 +161,20 @@ def test_a_guarded_cell_is_harmless_and_comes_back(cell: str) -> None:
     assert unguard(guarded) == cell
 
 
+@pytest.mark.parametrize("cell", ["'quoted' words", "a=b", "5-4", "", "'", "''", " =1", "（=1）"])
+def test_a_text_that_no_spreadsheet_runs_stays_as_it_is(cell: str) -> None:
+    assert guard(cell) == cell
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cells=st.lists(st.text(st.sampled_from("'=+-@\t\r\na ,\""), min_size=1) | TEXT, min_size=1))
+def test_a_table_of_ours_reads_back_exactly(tmp_path: Path, cells: list[str]) -> None:
+    names = [*(f"c{number}" for number in range(len(cells))), MARKER]
+    path = written(tmp_path, csv_text(names, [[*cells, "2"]]).encode(), "x.csv")
+    (row,) = open_rows(path, "csv")
+    assert [row.data[name] for name in names] == [*cells, "2"]
+
+
 HOSTILE = (
     "\u202eright to left\u202c שלום", "👩‍👩‍👧🏳️‍🌈", "\ufeffmark", "e\u0301", "\x01\x1a\x7f\uffff",
     "a\rb\r\nc\u2028d\x85e", "[1, 2", '{"not": json', "'=1+1", "=cmd|' /C calc'!A0", '"', '""",',
@@ -251,12 +267,21 @@ def test_an_export_is_in_the_order_of_the_items_and_in_pieces(
 ) -> None:
     monkeypatch.setattr(ledger_module, "CHUNK", 2)
     project = ProjectFactory.create()
-    open_several(project, 5)
+    queued_items(project, 5)
     with django_assert_num_queries(1 + 3 * 4 + 1):  # the schema; three chunks; no more items
         pieces = list(export_pieces(project, FORMATS["jsonl"]))
     assert len(pieces) == 3
     ids = [json.loads(line)["id"] for line in b"".join(pieces).splitlines()]
     assert ids == list(project.items.order_by("pk").values_list("external_id", flat=True))
+
+
+def test_files_of_one_kind_have_different_names() -> None:
+    project = ProjectFactory.create(slug="tour")
+    names = [file_name(project, known, filters={}) for known in FORMATS.values()]
+    assert names == [
+        "tour.csv", "tour.long.csv", "tour.jsonl", "tour.json", "tour.parquet",
+        "tour.labelstudio.json", "tour.labelstudio-config.xml", "tour.huggingface.zip",
+    ]  # fmt: skip
 
 
 def test_an_unknown_format_is_refused_by_name() -> None:

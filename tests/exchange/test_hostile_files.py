@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from apps.exchange.readers import UnreadableFile, open_rows, read_here, xlsx
-from apps.exchange.readers.base import MAX_COLUMNS
+from apps.exchange.readers import open_rows, read_here, xlsx
+from apps.exchange.readers.base import MAX_COLUMNS, UnreadableFile
 from tests.exchange.helpers import counts, imported, lines, written
 from tests.exchange.test_readers import read, texts
 from tests.factories.projects import ProjectFactory

@@ -20,12 +20,20 @@ from apps.common.jobs import waiting_jobs
 from apps.common.models import Job
 from apps.exchange import rows
 from apps.exchange.readers import isolation
-from apps.exchange.services import KIND, chunks, imports, receive_upload, run_import
-from apps.exchange.services.imports import store_upload, sweep_uploads
+from apps.exchange.services import chunks, imports
+from apps.exchange.services.imports import (
+    KIND,
+    receive_upload,
+    run_import,
+    store_upload,
+    sweep_uploads,
+)
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item
 from labelhub.core.errors import Unavailable
+from labelhub.core.phrases import Phrase
 from tests.exchange.helpers import (
+    MOOD,
     all_places_taken,
     counts,
     imported,
@@ -57,7 +65,7 @@ def test_rows_become_items_with_gold_labels_and_states() -> None:
     project = ProjectFactory.create()
     batch = imported(project, THREE)
     assert (batch.status, counts(batch), batch.labels_created) == ("done", (3, 0, 0, 0), 1)
-    assert batch.message == "Read 3 rows: 3 created, 0 unchanged."
+    assert batch.message == "Read 3 rows: 3 created (1 with gold, 1 without a label), 0 unchanged."
     assert batch.bytes_done == batch.bytes_total == len(THREE)
     assert Gold.objects.get().basis == Gold.Basis.IMPORTED
     assert Label.objects.get().action == Label.Action.IMPORTED
@@ -69,8 +77,8 @@ def test_rows_become_items_with_gold_labels_and_states() -> None:
 @pytest.mark.parametrize(
     ("row", "field", "message"),
     [
-        ({"id": "1", "text": "other"}, "id", "other text"),
-        ({"id": "1", "text": "good food", "topic": "y"}, "id", "other meta"),
+        ({"id": "1", "text": "other"}, "id", "content (text)"),
+        ({"id": "1", "text": "good food", "topic": "y"}, "id", "content (meta)"),
         ({"id": "1", "text": "good food", "gold": "bad"}, "gold", "another gold"),
         (
             {"id": "1", "text": "good food", "labels": [{"annotator": "new", "value": "bad"}]},
@@ -89,7 +97,7 @@ def test_the_same_id_with_other_words_is_a_conflict(
     assert counts(batch) == (0, 0, 1, 0)
     assert (batch.errors[0]["row"], batch.errors[0]["field"]) == (1, field)
     assert batch.errors[0]["kind"] == "conflict"
-    assert message in batch.errors[0]["message"]
+    assert message in Phrase.of(batch.errors[0]["message"])
     assert ledger(project) == before
 
 
@@ -99,7 +107,7 @@ def test_an_id_twice_in_a_file_is_unchanged_or_a_conflict() -> None:
         lines({"id": "1", "text": "a"}, {"id": "1", "text": "a"}, {"id": "1", "text": "b"}),
     )
     assert counts(batch) == (1, 1, 1, 0)
-    assert "already that of row 1" in batch.errors[0]["message"]
+    assert "already that of row 1" in Phrase.of(batch.errors[0]["message"])
 
 
 def test_strict_writes_nothing_when_a_row_is_at_fault(short_chunks: None) -> None:
@@ -161,8 +169,9 @@ def test_an_aborted_import_goes_on_where_it_was(
     after: int, monkeypatch: pytest.MonkeyPatch, short_chunks: None
 ) -> None:
     rows = [{"id": str(number), "text": f"text {number}"} for number in range(5)] + [{"text": ""}]
-    project, undisturbed = ProjectFactory.create(), ProjectFactory.create()
-    batch = queued(project, lines(*rows))
+    rows[0]["gold"], stands_for = "fine", {"fine": "good"}
+    project, undisturbed = (ProjectFactory.create(definition=MOOD) for _ in range(2))
+    batch = queued(project, lines(*rows), label_map=stands_for)
     with monkeypatch.context() as patch:
         killing(after, patch, KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
@@ -171,8 +180,10 @@ def test_an_aborted_import_goes_on_where_it_was(
     Job.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
     run_import(batch.pk)
     batch.refresh_from_db()
-    assert counts(batch) == counts(imported(undisturbed, lines(*rows))) == (5, 0, 0, 1)
+    at_once = imported(undisturbed, lines(*rows), label_map=stands_for)
+    assert counts(batch) == counts(at_once) == (5, 0, 0, 1)
     assert (batch.status, batch.rows_done, len(batch.errors)) == ("done", 6, 1)
+    assert (batch.gold_created, batch.unlabelled, batch.mapped_values) == (1, 4, 1)
 
 
 def test_an_unexpected_fault_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +191,10 @@ def test_an_unexpected_fault_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -
     killing(0, monkeypatch, RuntimeError("boom"))
     batch = run_import(batch.pk)
     assert (batch.status, Item.objects.count()) == ("failed", 0)
-    assert "server error" in batch.message
+    assert batch.message == (
+        "It stopped because of a server error (RuntimeError). Rows read before: 0. "
+        "Import the file again for the others."
+    )
 
 
 NOTHING: dict[str, str] = {}
@@ -197,7 +211,7 @@ def test_a_fault_of_ours_in_one_row_is_that_rows_error(monkeypatch: pytest.Monke
     assert counts(batch) == (2, 0, 0, 1)
     (note,) = batch.errors
     assert (note["row"], note["kind"]) == (2, "error")
-    assert "a fault of the server (KeyError)" in note["message"]
+    assert "a fault of the server (KeyError)" in Phrase.of(note["message"])
 
 
 def test_a_worker_that_lost_its_lease_writes_nothing(

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.exchange.services import LabelFileResult, label_files
+from apps.exchange.services import label_files
+from apps.exchange.services.label_files import LabelFileResult
 from apps.labels.models import Label
 from apps.labels.services import imports
 from apps.labels.services.states import refresh_states
 from apps.projects.models import Project
 from tests.exchange.helpers import labels_imported, lines
-from tests.factories.labels import open_several
+from tests.factories.labels import queued_items
 from tests.factories.projects import MOODS, ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,7 @@ Row = tuple[str, str, str]
 def project_of(*items: str) -> Project:
     made = ProjectFactory.create(definition=MOODS)
     for name in items:
-        open_several(made, 1, external_id=name)
+        queued_items(made, 1, external_id=name)
     return made
 
 

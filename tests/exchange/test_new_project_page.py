@@ -10,13 +10,13 @@ from django.test import Client
 
 from apps.accounts.models import User
 from apps.exchange.new_project.starters import starters
-from apps.exchange.services import run_import
+from apps.exchange.services.imports import run_import
 from apps.projects.models import ImportBatch, Item, Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.schema import TASKS
 from tests.cases import all_cases
 from tests.exchange.helpers import ledger, lines
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, browser_of
 
 pytestmark = pytest.mark.django_db
 URL = "/projects/new/"
@@ -91,13 +91,113 @@ def test_a_file_becomes_a_project_with_items_in_one_step(maker: Client) -> None:
 def test_renamed_labels_keep_their_rows_and_removed_ones_lose_them(maker: Client) -> None:
     page = drop(maker, REVIEWS)
     changed = {"label-0-name": "Poor", "label-1-DELETE": "on", "label-2-name": "Great"}
-    maker.post(URL, filled(page, **changed) | {"label-TOTAL_FORMS": "3"})
+    answer = maker.post(URL, filled(page, **changed) | {"label-TOTAL_FORMS": "3"})
 
-    run_import(ImportBatch.objects.get().pk)
+    batch = run_import(ImportBatch.objects.get().pk)
 
     project = Project.objects.get()
     assert current_schema(project).parsed.names == ("Poor", "Great")
     assert [row["gold"] for row in ledger(project)] == [None, "Poor", "Poor", None]
+    assert batch.message == (
+        "Read 4 rows: 4 created (2 with gold, 2 without a label), 0 unchanged, 1 value mapped, "
+        "1 value left out."
+    )
+    words = " ".join(maker.get(answer["Location"]).content.decode().split())
+    assert (
+        "4 rows read: 4 created (2 with gold, 2 without a label); 1 value mapped to a label; "
+        "1 value left out."
+    ) in words
+
+
+MISSPELT = csv(
+    "text,sentiment",
+    *(f"t{number},{mood}" for number, mood in enumerate([
+        *["positive"] * 4, *["Positive "] * 2, "postive", *["very good"] * 2, "very_good",
+        "negative", "negative", "praise", "praise", "prase", "",
+    ])),
+)  # fmt: skip
+
+
+def values_of(page: Any) -> dict[str, dict[str, int]]:
+    """Label → the values of the file that it stands for."""
+    rows = page.context["labels"].rows.forms
+    return {row["name"].value(): row.file_values for row in rows if row.file_values}
+
+
+def test_misspelt_values_are_proposed_as_one_label_and_can_be_kept_apart(maker: Client) -> None:
+    page = drop(maker, MISSPELT)
+    assert values_of(page) == {
+        "positive": {"positive": 4, "Positive": 2, "postive": 1},
+        "very good": {"very good": 2, "very_good": 1},
+        "praise": {"praise": 2, "prase": 1},
+        "negative": {"negative": 2},
+    }
+    assert "3 values, 7 rows" in " ".join(page.content.decode().split())
+
+    apart = maker.post(URL, filled(page, again="apart"))
+    assert {name: len(values) for name, values in values_of(apart).items()} == {
+        "positive": 2, "very good": 1, "negative": 1, "praise": 1, "postive": 1, "very_good": 1,
+        "prase": 1,
+    }  # fmt: skip
+    assert "were merged" not in apart.content.decode()
+
+    maker.post(URL, filled(page, **{"label-0-name": "Glad"}))
+    run_import(ImportBatch.objects.get().pk)
+    assert [row["gold"] for row in ledger(Project.objects.get())] == [
+        *["Glad"] * 7, *["very good"] * 3, *["negative"] * 2, *["praise"] * 3, None,
+    ]  # fmt: skip
+
+
+@all_cases(
+    ("frequent", "rare", "most"),
+    [
+        ("action", "actions", 2), ("question", "qeustion", 2), ("room 101", "Room-101", 0),
+        ("good", "food", 0), ("anger", "danger", 0), ("grade 1", "grade 2", 0), ("A", "A-", 0),
+        ("county", "country", 2), ("سلبي جدا", "سلبيجدا", 4), ("👍", "👎", 0), ("1", "-1", 0),
+        ("Class A", "Class B", 0), ("Group-A", "Group-B", 0), ("Type I", "Type II", 0),
+        ("hotel (a)", "hotel (b)", 0), ("class:a", "class:b", 0), ("grade +", "grade -", 0),
+        ("quite angry", "quite angri", 2), ("very angry", "vary angry", 0),
+    ],
+)  # fmt: skip
+def test_only_rare_and_near_values_are_merged(
+    maker: Client, frequent: str, rare: str, most: int
+) -> None:
+    """``most``: how often the rare one may be there beside four of the frequent one."""
+    for often in (1, 2, 3, 4):
+        rows = [frequent] * 4 + [rare] * often
+        page = drop(maker, csv("text,label", *(f"t{n},{value}" for n, value in enumerate(rows))))
+        merged = len(values_of(page)) == 1
+        assert merged == (often <= most), often
+
+
+def test_texts_that_are_too_long_for_labels_are_not_compared(maker: Client) -> None:
+    # Comparing a hundred pages of text with each other takes seconds.
+    page = drop(maker, csv("text,label", f"a,{'very ' * 40}good", f"b,{'very ' * 40}_good"))
+    assert page.context["source"].proposal.too_many == 2
+
+
+def test_a_value_may_be_named_like_a_method(maker: Client) -> None:
+    page = drop(maker, csv("text,label", "a,items", "b,items", "c,keys"))
+    assert values_of(page) == {"items": {"items": 2}, "keys": {"keys": 1}}
+    assert "<bdi>items</bdi>" in page.content.decode()
+
+
+def test_two_labels_of_one_name_are_merged(maker: Client) -> None:
+    sent = filled(drop(maker, REVIEWS), **{"label-0-name": "any", "label-1-name": "Any"})
+    assert maker.post(f"{URL}preview/", sent | {"label-2-name": "other"}).status_code == 204
+    sent |= {"label-TOTAL_FORMS": "3", "label-2-name": "other"}
+    assert 'value="any"' in maker.post(f"{URL}preview/", sent).content.decode()
+    maker.post(URL, sent)
+    run_import(ImportBatch.objects.get().pk)
+    project = Project.objects.get()
+    assert current_schema(project).parsed.names == ("any", "other")
+    assert [row["gold"] for row in ledger(project)] == ["any", "any", "any", None]
+
+
+def test_labels_can_exchange_their_names(maker: Client) -> None:
+    maker.post(URL, filled(drop(maker, REVIEWS), **{"label-0-name": "good", "label-1-name": "bad"}))
+    run_import(ImportBatch.objects.get().pk)
+    assert [row["gold"] for row in ledger(Project.objects.get())] == ["bad", "good", "good", None]
 
 
 def test_sent_twice_it_creates_one_project(maker: Client) -> None:
@@ -189,8 +289,7 @@ def test_a_file_that_cannot_be_read_is_refused_beside_the_field(maker: Client) -
 
 def test_somebody_elses_token_opens_nothing(maker: Client) -> None:
     answer = maker.post(URL, {"file": SimpleUploadedFile("x.csv", REVIEWS)})
-    stranger = Client()
-    stranger.force_login(UserFactory.create())
+    stranger = browser_of(UserFactory.create())
     page = stranger.get(answer["Location"], follow=True)
     assert "No towels" not in page.content.decode()
     assert "no longer here" in page.content.decode()
@@ -250,6 +349,7 @@ def test_the_preview_shows_the_review_page_with_the_first_item(maker: Client) ->
     preview = page.content.decode().partition('id="preview"')[2]
     assert "Fine room" in preview
     assert 'value="good"' in preview
+    assert "css/reviews.css" in page.content.decode()
 
     sent = filled(page, **{"label-0-name": "Poor <i>", "schema-question": "How was it?"})
     part = maker.post(f"{URL}preview/", sent).content.decode()

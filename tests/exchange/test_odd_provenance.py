@@ -7,7 +7,8 @@ import pytest
 
 from apps.exchange.exporters import FORMATS
 from apps.exchange.readers.base import RawRow
-from apps.exchange.shapes import label_studio_min, merge_tasks
+from apps.exchange.shapes import label_studio_min
+from apps.exchange.shapes.label_studio_min import merge_tasks
 from tests.exchange.helpers import exported, fault, imported, ledger, lines
 from tests.factories.projects import ProjectFactory
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from apps.exchange.readers import RawRow, UnreadableFile, parquet, read_here
-from apps.exchange.readers.base import TOO_LONG
+from apps.exchange.readers import parquet, read_here
+from apps.exchange.readers.base import TOO_LONG, RawRow, UnreadableFile
 from apps.exchange.readers.parquet import LEAST, row_sizes
 
 LONG = "x" * 100_000

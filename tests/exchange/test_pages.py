@@ -11,11 +11,11 @@ from django.urls import reverse
 from apps.accounts.roles import Role
 from apps.exchange import selectors
 from apps.exchange.exporters import FORMATS
-from apps.exchange.services import KIND, run_import
+from apps.exchange.services.imports import KIND, run_import
 from apps.projects.models import ImportBatch, Project
 from apps.reviews.models import SavedFilter
-from tests.exchange.helpers import all_places_taken, browser, imported, ledger, lines, queued
-from tests.factories.projects import ProjectFactory
+from tests.exchange.helpers import all_places_taken, imported, ledger, lines, queued
+from tests.factories.projects import ProjectFactory, member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def test_a_file_goes_from_upload_to_outcome(
     django_capture_on_commit_callbacks: Any, sent_jobs: list[tuple[str, int]]
 ) -> None:
     project = ProjectFactory.create()
-    client = browser(project)
+    client = member_browser(project)
     answer = upload(client, project, b"key,said,mood\n1,<b>a</b>,good\n2,,bad\n")
     page = client.get(answer.url)
     assert b"Check the file" in page.content
@@ -53,7 +53,7 @@ def test_a_file_goes_from_upload_to_outcome(
 def test_an_upload_waits_while_other_files_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selectors, "PAGE_WAITS", 0)
     project = ProjectFactory.create()
-    client = browser(project)
+    client = member_browser(project)
     with all_places_taken():
         answer = upload(client, project, b"text\n" + b"words\n" * 200_000)
         page = client.get(answer.url)
@@ -63,7 +63,7 @@ def test_an_upload_waits_while_other_files_are_read(monkeypatch: pytest.MonkeyPa
 
 def test_progress_polls_until_the_end() -> None:
     project = ProjectFactory.create()
-    client = browser(project)
+    client = member_browser(project)
     batch = queued(project, lines({"text": "a"}))
     address = reverse("import_progress", args=[project.slug, batch.pk])
     ImportBatch.objects.update(status="running", bytes_done=5, rows_done=1200)
@@ -79,7 +79,7 @@ def test_progress_polls_until_the_end() -> None:
 
 def test_another_tools_file_is_named_and_its_question_chosen() -> None:
     project = ProjectFactory.create()
-    client = browser(project)
+    client = member_browser(project)
     mood, topic = (
         {"from_name": name, "type": "choices", "value": {"choices": [value]}}
         for name, value in (("mood", "good"), ("topic", "<i>"))
@@ -103,7 +103,7 @@ def test_earlier_imports_are_listed(django_assert_max_num_queries: Any) -> None:
     project = ProjectFactory.create()
     for number in range(3):
         imported(project, lines({"text": f"t{number}"}), f"file{number}.jsonl")
-    client = browser(project)
+    client = member_browser(project)
     with django_assert_max_num_queries(8):
         page = client.get(reverse("import_create", args=[project.slug]))
     assert page.content.count(b"1 created") == 3
@@ -111,7 +111,7 @@ def test_earlier_imports_are_listed(django_assert_max_num_queries: Any) -> None:
 
 def test_the_text_column_must_be_chosen() -> None:
     project = ProjectFactory.create()
-    client = browser(project)
+    client = member_browser(project)
     answer = upload(client, project, b"a,b\n1,2\n")
     page = client.post(answer.url, {"text": "", "gold": "nothere"})
     assert page.status_code == 422
@@ -122,22 +122,22 @@ def test_the_text_column_must_be_chosen() -> None:
 def test_the_export_page_offers_every_format(only: str) -> None:
     project = ProjectFactory.create()
     imported(project, lines({"text": "a", "gold": "good"}))
-    client = browser(project, Role.VIEWER)
+    client = member_browser(project, Role.VIEWER)
     page = client.get(reverse("export_page", args=[project.slug]), {"only": only})
     for name in FORMATS:
         assert f'<option value="{name}"'.encode() in page.content
     address = reverse("export_download", args=[project.slug])
     file = client.get(address, {"format": "csv", "only": only})
-    assert file.getvalue().startswith(b"id,text,gold")
+    assert file.getvalue().startswith(b"text,id,gold")
 
 
 def test_a_manager_exports_the_items_of_a_saved_filter() -> None:
     project = ProjectFactory.create()
     imported(project, lines({"id": "1", "text": "a room"}, {"id": "2", "text": "a dish"}))
     saved = SavedFilter.objects.create(project=project, name="Rooms", query={"q": "room"})
-    client, address = browser(project), reverse("export_page", args=[project.slug])
+    client, address = member_browser(project), reverse("export_page", args=[project.slug])
     chosen = {"only": "all", "filter": saved.pk, "format": "jsonl"}
     answer: Any = client.post(address, chosen, follow=True)
     assert [json.loads(line)["id"] for line in answer.getvalue().splitlines()] == ["1"]
     assert client.post(address, chosen | {"format": "xml"}).status_code == 422
-    assert browser(project, Role.VIEWER).post(address, chosen).status_code == 403
+    assert member_browser(project, Role.VIEWER).post(address, chosen).status_code == 403

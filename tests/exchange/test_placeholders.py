@@ -9,6 +9,7 @@ from apps.exchange.selectors import result_of
 from apps.exchange.services import label_files
 from apps.labels.models import Gold, Label
 from apps.projects.models import Item, Project
+from labelhub.core.phrases import Phrase
 from tests.exchange.helpers import counts, imported, labels_imported, ledger, lines
 from tests.factories.debates import started_run
 from tests.factories.projects import ProjectFactory
@@ -76,7 +77,7 @@ def test_what_was_debated_by_its_id_keeps_it(tmp_path: Path) -> None:
     started_run(project, item_ids=[Item.objects.get(external_id="a").pk])
     batch = imported(project, TEXTS)
     assert (counts(batch), batch.filled) == ((0, 0, 1, 0), 1)
-    assert "only its id was known" in batch.errors[0]["message"]
+    assert "only its id was known" in Phrase.of(batch.errors[0]["message"])
     assert Item.objects.get(external_id="a").text == "a"
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import Workbook
 
-from apps.exchange.readers import RawRow, UnreadableFile, format_of, open_rows
+from apps.exchange.readers import format_of, open_rows
 from apps.exchange.readers import text as text_module
-from apps.exchange.readers.base import MAX_ROW_BYTES, MAX_TEXT_CHARS
+from apps.exchange.readers.base import MAX_ROW_BYTES, MAX_TEXT_CHARS, RawRow, UnreadableFile
 from tests.exchange.helpers import lines, written
 
 

@@ -14,15 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from django.conf import LazySettings
 
-from apps.exchange.readers import (
-    ReadingFault,
-    UnreadableFile,
-    isolation,
-    open_rows,
-    parquet,
-    read_here,
-    refuse_after,
-)
+from apps.exchange.readers import isolation, open_rows, parquet, read_here
+from apps.exchange.readers.base import ReadingFault, UnreadableFile
+from apps.exchange.readers.isolation import refuse_after
 from labelhub.core.errors import Unavailable
 from tests.exchange.helpers import all_places_taken, written
 

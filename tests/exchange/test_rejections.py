@@ -9,8 +9,9 @@ import pytest
 from apps.labels.models import ItemState, Label
 from apps.projects.models import Project
 from tests.exchange.helpers import exported, imported, labels_imported, lines
+from tests.factories.labels import queued_items
 from tests.factories.projects import ProjectFactory
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import answer, claim, new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 

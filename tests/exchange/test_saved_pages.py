@@ -13,9 +13,10 @@ from apps.common.jobs import work_task
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Project
-from tests.exchange.helpers import browser, rest, url_of
+from tests.exchange.helpers import url_of
 from tests.exchange.test_saved_exports import small
 from tests.factories.exchange import run_export, saved
+from tests.factories.projects import member_api, member_browser
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,7 @@ def test_from_the_button_to_the_file(
     django_capture_on_commit_callbacks: Any,
     sent_jobs: list[tuple[str, int]],
 ) -> None:
-    client = browser(project)
+    client = member_browser(project)
     with django_capture_on_commit_callbacks(execute=True):
         asked = {"format": "csv", "only": "gold", "keep": "on"}
         answer = client.post(url_of("export_page", project), asked, follow=True)
@@ -44,7 +45,7 @@ def test_from_the_button_to_the_file(
     assert "every 2s" not in page
     export = SavedExport.objects.get()
     assert export.sha256 in page
-    file: Any = browser(project, Role.VIEWER).get(url_of("saved_file", project, export.pk))
+    file: Any = member_browser(project, Role.VIEWER).get(url_of("saved_file", project, export.pk))
     content = file.getvalue()
     assert hashlib.sha256(content).hexdigest() == export.sha256
     assert file["Content-Disposition"] == f'attachment; filename="{export.file_name}"'
@@ -54,19 +55,23 @@ def test_from_the_button_to_the_file(
 
 
 def test_a_file_that_was_changed_or_lost_is_found_out(project: Project) -> None:
-    export, client = saved(project), browser(project)
+    export, client = saved(project), member_browser(project)
     address = url_of("saved_verify", project, export.pk)
     assert b"is unchanged" in client.post(address, follow=True).content
     files.path_of(export.stored_name).write_bytes(b"other")
     assert b"was changed or lost" in client.post(address, follow=True).content
-    verified = rest(project).post(url_of("api_saved_export_verify", project, export.pk)).json()
+    verified = (
+        member_api(project).post(url_of("api_saved_export_verify", project, export.pk)).json()
+    )
     assert (verified["ok"], verified["bytes"], verified["expected_sha256"]) == (
         False,
         5,
         export.sha256,
     )
     files.remove(export.stored_name)
-    verified = rest(project).post(url_of("api_saved_export_verify", project, export.pk)).json()
+    verified = (
+        member_api(project).post(url_of("api_saved_export_verify", project, export.pk)).json()
+    )
     assert (verified["ok"], verified["sha256"]) == (False, None)
     gone = client.get(url_of("saved_file", project, export.pk))
     assert (gone.status_code, b"gone from the server" in gone.content) == (409, True)
@@ -76,21 +81,21 @@ def test_hostile_names_are_escaped(project: Project) -> None:
     Project.objects.update(name="<script>alert(1)</script>")
     export = saved(project)
     SavedExport.objects.update(message="<b>x</b>", status="failed")
-    page = browser(project).get(url_of("export_page", project)).content
+    page = member_browser(project).get(url_of("export_page", project)).content
     assert b"<b>x</b>" not in page
     assert b"<script>alert" not in page
     assert export.file_name.encode() in page
 
 
 def test_over_rest(project: Project) -> None:
-    client = rest(project)
+    client = member_api(project)
     asked = client.post(url_of("api_saved_export_list", project), {"format": "jsonl"})
     assert (asked.status_code, asked.json()["status"]) == (202, "queued")
     number = asked.json()["id"]
     early = client.get(url_of("api_saved_export_file", project, number))
     assert (early.status_code, early.json()["code"]) == (409, "conflict")
     run_export(SavedExport.objects.get(pk=number))
-    listed = rest(project, Role.VIEWER).get(url_of("api_saved_export_list", project)).json()
+    listed = member_api(project, Role.VIEWER).get(url_of("api_saved_export_list", project)).json()
     assert (listed["count"], listed["results"][0]["status"]) == (1, "done")
     export = client.get(url_of("api_saved_export", project, number)).json()
     assert export["manifest"]["counts"]["items"] == export["items_done"] == 2
@@ -130,5 +135,5 @@ def test_the_command_writes_a_manifest(
 
 def test_deleting_takes_the_file_along(project: Project) -> None:
     export = saved(project)
-    browser(project).post(url_of("saved_delete", project, export.pk))
+    member_browser(project).post(url_of("saved_delete", project, export.pk))
     assert (SavedExport.objects.count(), files.stored_names()) == (0, [])

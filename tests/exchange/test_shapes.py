@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apps.exchange.rows import ItemRow
 from apps.exchange.selectors import preview_batch
-from apps.exchange.services import receive_upload, store_upload
+from apps.exchange.services.imports import receive_upload, store_upload
 from apps.exchange.shapes import SHAPES, shape_of
 from apps.labels.models import Label
 from tests.exchange.helpers import counts, fault, good, imported, lines, read

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.exchange.columns import ColumnMap
-from apps.exchange.readers import RawRow
+from apps.exchange.readers.base import RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.shapes.label_studio_min import merge_tasks
 from labelhub.core.schema import parse_schema

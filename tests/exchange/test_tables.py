@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from apps.accounts.roles import ReviewerKind
-from apps.exchange.readers import UnreadableFile
+from apps.exchange.readers.base import UnreadableFile
 from apps.labels.models import Gold, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item, Project
@@ -58,7 +58,7 @@ def scale() -> Project:
 def test_a_set_is_a_column_of_true_and_false_per_label() -> None:
     first, second = table(aspects(), "csv")
     assert list(first) == [
-        "id", "text", "gold_food", "gold_room, view",
+        "text", "id", "gold_food", "gold_room, view",
         "llm_food", "llm_room, view", "labels_llm", "unsure_llm",
         "crowd_food", "crowd_room, view", "labels_crowd", "unsure_crowd",
         "meta_stars", "labelhub",
@@ -112,7 +112,7 @@ def test_each_current_label_is_a_row_with_the_gold_of_its_item() -> None:
     assert cells(unsure, "item_id", "label", "unsure") == ["b", "", "true"]
     (row,) = table(project, "csv_long", only="gold")
     assert cells(row, "item_id", "label", "gold") == ["'=1+1", "", "good"]
-    assert exported(ProjectFactory.create(), "csv_long").startswith(b"item_id,annotator_id,")
+    assert exported(ProjectFactory.create(), "csv_long").startswith(b"excerpt,annotator_id,")
 
 
 @pytest.mark.parametrize(
@@ -186,6 +186,8 @@ def test_the_pandas_lines_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.M
         written(tmp_path, exported(project, name), file)
     found: dict[str, Any] = {"pd": pd}
     exec(code, found)  # noqa: S102 - the guide's own lines
+    assert found["items"]["id"].tolist() == ["=1+1", "b"]
+    assert set(found["annotations"]["item_id"]) == {"=1+1"}
     assert found["gold"].columns.tolist() == ["gold_food", "gold_room, view"]
     assert found["sets"]["food"].tolist() == [1, 1, 0, 1]
     assert found["matrix"].shape == (1, 4)

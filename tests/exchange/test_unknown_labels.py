@@ -8,15 +8,15 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.exchange.selectors import result_of
-from apps.exchange.services import queue_import, run_import
+from apps.exchange.services.imports import queue_import, run_import
 from apps.projects.models import ImportBatch, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.projects.services import add_labels
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
-from tests.exchange.helpers import browser, counts, imported, ledger, lines, queued
+from tests.exchange.helpers import counts, imported, ledger, lines, queued
 from tests.exchange.test_pages import upload
-from tests.factories.projects import ProjectFactory
+from tests.factories.projects import ProjectFactory, member_browser
 
 pytestmark = pytest.mark.django_db
 SINGLE = {"task": "single", "labels": ["good", "bad"]}
@@ -100,6 +100,15 @@ def test_values_are_mapped_added_or_left_out(
     assert (batch.failed, gold(project)) == (0, wanted)
 
 
+@pytest.mark.parametrize("there", [[True, False], [False, True], [True, True]])
+def test_a_label_is_there_if_one_of_its_values_is(there: list[bool]) -> None:
+    project = ProjectFactory.create(definition=MULTI)
+    cell = dict(zip(("view", "sight"), there, strict=True)) | {"food": False}
+    label_map = {"view": "staff", "sight": "staff"}
+    imported(project, lines({"text": "a", "gold": cell}), label_map=label_map)
+    assert gold(project) == [["staff"]]
+
+
 def test_labels_of_annotators_follow_the_same_choice() -> None:
     project = ProjectFactory.create(definition=SINGLE)
     rows = lines(
@@ -151,7 +160,7 @@ def test_a_label_that_was_added_meanwhile_is_not_added_twice() -> None:
 
 
 def page_of(project: Project, content: bytes = FILE) -> tuple[Client, str]:
-    client = browser(project)
+    client = member_browser(project)
     return client, upload(client, project, content)["Location"]
 
 
@@ -199,7 +208,7 @@ def test_another_column_has_other_values() -> None:
 
 def test_the_result_groups_faults_by_kind() -> None:
     project = ProjectFactory.create(definition=SINGLE)
-    client = browser(project)
+    client = member_browser(project)
     batch = imported(project, lines(*({"text": ""} for _ in range(4)), {"text": 5.5}, {"text": []},
                                     {"text": "x", "gold": "odd"}))  # fmt: skip
     page = client.get(f"/p/{project.slug}/import/{batch.pk}/")
@@ -212,7 +221,7 @@ def test_the_result_groups_faults_by_kind() -> None:
 
 def test_rest_takes_the_same_choices() -> None:
     project = ProjectFactory.create(definition=SINGLE)
-    client = browser(project, Role.MANAGER)
+    client = member_browser(project, Role.MANAGER)
     address = f"/api/v1/projects/{project.slug}/import/"
 
     def send(query: str, rows: Any) -> Any:
@@ -221,8 +230,10 @@ def test_rest_takes_the_same_choices() -> None:
     refused = send("", [{"text": "a", "gold": "awful"}])
     assert refused.json()["unknown_values"] == [{"value": "awful", "count": 1}]
     mapped = send('label_map={"awful":"bad"}', [{"text": "a", "gold": "awful"}])
-    assert mapped.json()["created"] == 1
-    assert send("unknown_labels=ignore", [{"text": "b", "gold": "odd"}]).json()["created"] == 1
+    names = ("created", "gold_created", "unlabelled", "mapped_values", "left_out_values")
+    assert [mapped.json()[name] for name in names] == [1, 1, 0, 1, 0]
+    ignored = send("unknown_labels=ignore", [{"text": "b", "gold": "odd"}])
+    assert [ignored.json()[name] for name in names] == [1, 0, 1, 0, 1]
     assert send("unknown_labels=add", [{"text": "c", "gold": "new"}]).json()["failed"] == 0
     assert gold(project) == ["bad", None, "new"]
     for query in ("unknown_labels=guess", "label_map=[1]", "label_map={", 'label_map={"a":1}'):

@@ -19,7 +19,7 @@ from apps.projects.models import ImportBatch, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from tests.factories.exchange import derived, webhook_of
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.projects import ImportBatchFactory, ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 def labelled(project: Project, count: int = 1) -> list[Label]:
     """Items that somebody has labelled, which decides them."""
     by = person(project)
-    return [record_label(draft(item, by, "good")) for item in open_several(project, count)]
+    return [record_label(draft(item, by, "good")) for item in queued_items(project, count)]
 
 
 def run_of(project: Project, **fields: Any) -> Run:

@@ -21,7 +21,7 @@ from apps.exchange.webhooks.transport import Answer
 from apps.labels.services import record_label
 from tests.factories.authors import answered_by, author_of, site_with_features
 from tests.factories.exchange import derived, webhook_of
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.projects import ProjectFactory
 from tests.fakes.receiver import Received, Receiver
 
@@ -34,7 +34,7 @@ def with_labels(hook: Receiver, count: int = 1, **fields: Any) -> Webhook:
     project = ProjectFactory.create()
     webhook = webhook_of(project, hook.address, **({"events": ["label.created"]} | fields))
     by = person(project)
-    for item in open_several(project, count):
+    for item in queued_items(project, count):
         record_label(draft(item, by, "good", seconds=2.5))
     derived(webhook)
     return webhook

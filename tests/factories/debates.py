@@ -7,21 +7,22 @@ from typing import Any
 
 from django.utils import timezone
 
-from apps.debates.models import Debate, Run, Turn
-from apps.debates.services import RunPlan, WorkerTimings, start_run
+from apps.debates.models import Debate, PromptVariant, Run, Turn
+from apps.debates.services import RunPlan, WorkerTimings, prompts, start_run
 from apps.debates.services.driving.worker import OpenModels
 from apps.labels.models import Kind, Label
-from apps.labels.services import annotator_for, open_items
+from apps.labels.services import annotator_for
 from apps.llm.completion import CallRecord
 from apps.llm.embedding import Embedded
 from apps.llm.models import ModelSpec, Provider
 from apps.llm.services import ensure_builtin
 from apps.llm.traffic import LineState
-from apps.projects.models import Item, Project
+from apps.projects.models import Project
 from labelhub.core.debate import protocol
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, Usage
-from tests.factories.projects import ItemFactory, ProjectFactory
+from tests.factories.labels import queued_items
+from tests.factories.projects import ProjectFactory
 
 #: A slice that does not linger.
 QUICK = WorkerTimings(width=4, claim=5, lease=5.0, beat=0.05, flush=0.02, slice=20.0, announce=0.0)
@@ -89,15 +90,8 @@ class Script:
 def project_with_items(count: int, **fields: Any) -> Project:
     """A project whose ``count`` items are in its queue."""
     project = ProjectFactory.create(**fields)
-    add_items(project, count)
+    queued_items(project, count)
     return project
-
-
-def add_items(project: Project, count: int, **fields: Any) -> list[Item]:
-    """More items, in the queue."""
-    items = ItemFactory.create_batch(count, project=project, **fields)
-    open_items(items, project)
-    return items
 
 
 def plan_for(name: str = "single", model: ModelSpec | None = None, **fields: Any) -> RunPlan:
@@ -114,6 +108,16 @@ def _roles(name: str, fields: Mapping[str, Any]) -> tuple[str, ...]:
 def started_run(project: Project, name: str = "single", **fields: Any) -> Run:
     """A run over the project's items, queued."""
     return start_run(project=project, actor=None, plan=plan_for(name, **fields))
+
+
+def variant_of(project: Project, key: str = "single-annotator") -> PromptVariant:
+    """A variant of a prompt that says one sentence more."""
+    present = prompts.find_prompt(key)
+    given = dict(present.sections)
+    draft = prompts.draft_variant(
+        present, system=given["system"] + "\nBe terse.", user=given["user"]
+    )
+    return prompts.save_variant(project=project, actor=None, draft=draft, title="terse")
 
 
 def finished_debate(

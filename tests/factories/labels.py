@@ -1,9 +1,7 @@
 """Items that stand in the queue, and drafts of labels."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.labels.models import Annotator
 from apps.labels.services import NewLabel, annotator_for, annotator_for_user, open_items
@@ -14,24 +12,19 @@ from tests.factories.projects import ItemFactory, member
 
 def open_item(project: Project, **fields: Any) -> Item:
     """A freshly imported item."""
-    return open_several(project, 1, **fields)[0]
+    return queued_items(project, 1, **fields)[0]
 
 
-def open_several(project: Project, count: int, **fields: Any) -> Sequence[Item]:
-    """Freshly imported items."""
+def queued_items(project: Project, count: int, **fields: Any) -> list[Item]:
+    """Freshly imported items, in the queue."""
     items = ItemFactory.create_batch(count, project=project, **fields)
     open_items(items, project)
     return items
 
 
-def reviewer(project: Project, kind: ReviewerKind = ReviewerKind.CROWD) -> User:
-    """A person who may review."""
-    return member(project, Role.REVIEWER, kind)
-
-
 def person(project: Project, kind: ReviewerKind = ReviewerKind.CROWD) -> Annotator:
     """The annotator of a new reviewer."""
-    return annotator_for_user(project, reviewer(project, kind))
+    return annotator_for_user(project, member(project, Role.REVIEWER, kind))
 
 
 def machine(project: Project, name: str = "ecj offline") -> Annotator:

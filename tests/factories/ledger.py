@@ -6,7 +6,7 @@ from typing import Any
 from apps.labels.models import Annotator
 from apps.labels.services import annotator_for, import_labels
 from apps.projects.models import Item, Project
-from tests.factories.labels import draft, open_several
+from tests.factories.labels import draft, queued_items
 
 ABSTAINS = object()
 
@@ -19,7 +19,7 @@ def ledger(
     Items are made anew unless they are given.
     """
     count = max(len(values) for values in answers.values())
-    items = items or open_several(project, count)
+    items = items or queued_items(project, count)
     annotators = {}
     drafts = []
     for called, values in answers.items():

@@ -3,10 +3,12 @@
 from datetime import timedelta
 from typing import Any
 
+from django.test import Client
 from django.utils import timezone
 from factory.declarations import Sequence, SubFactory
 from factory.django import DjangoModelFactory
 from factory.helpers import post_generation
+from rest_framework.test import APIClient
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
@@ -20,7 +22,7 @@ from apps.projects.models import (
     Membership,
     Project,
 )
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, api_of, browser_of
 
 ASPECTS = {"task": "multi", "question": "", "labels": [{"name": "Food"}, {"name": "Service"}]}
 MOODS = {"task": "single", "question": "", "labels": [{"name": "good"}, {"name": "bad"}]}
@@ -104,6 +106,16 @@ class ItemFactory(DjangoModelFactory[Item]):
 def member(project: Project, role: Role, kind: ReviewerKind = ReviewerKind.CROWD) -> User:
     """A new person with ``role`` in ``project``."""
     return MembershipFactory.create(project=project, role=role, kind=kind).user
+
+
+def member_browser(project: Project, role: Role = Role.MANAGER) -> Client:
+    """A browser in which a new member of ``project`` is signed in."""
+    return browser_of(member(project, role))
+
+
+def member_api(project: Project, role: Role = Role.MANAGER) -> APIClient:
+    """REST as a new member of ``project``."""
+    return api_of(member(project, role))
 
 
 def invited(project: Project, link: str = "the-link", **fields: Any) -> Invitation:

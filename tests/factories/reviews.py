@@ -11,7 +11,6 @@ from apps.labels.services import (
     DebateResult,
     NewLabel,
     annotator_for,
-    open_items,
     record_debate_results,
 )
 from apps.projects.models import Item, Project
@@ -21,19 +20,13 @@ from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.item_context import item_state
 from apps.reviews.queue.leases import claim_next_item, note_shown
 from apps.reviews.queue.submission import Submitted, submit_label
-from tests.factories.projects import ItemFactory, ProjectFactory, member
+from tests.factories.labels import queued_items
+from tests.factories.projects import ProjectFactory, member
 
 
 def new_project(**fields: Any) -> Project:
     """A project of good or bad texts, unless told otherwise."""
     return cast(Project, ProjectFactory(**fields))
-
-
-def queued_items(project: Project, count: int, **fields: Any) -> list[Item]:
-    """``count`` new items of ``project``, in its queue."""
-    items = ItemFactory.create_batch(count, project=project, **fields)
-    open_items(items, project)
-    return items
 
 
 def suggest(

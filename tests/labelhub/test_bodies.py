@@ -147,6 +147,8 @@ async def test_a_client_that_sends_nothing_more_is_given_up() -> None:
         (IMPORT, [KEY], FILE_LIMIT + SLACK),
         (IMPORT, [BEARER], FILE_LIMIT + SLACK),
         ("/p/hotel/import/", [SESSION], FILE_LIMIT + SLACK),
+        ("/projects/new/", [SESSION], FILE_LIMIT + SLACK),
+        ("/projects/new/", [], SMALL),
         ("/p/hotel/import/7/", [SESSION], SMALL),
         ("/p/hotel/import/../../x/import/", [SESSION], SMALL),
     ],

@@ -6,7 +6,7 @@ from django.test import Client
 
 from apps.accounts.services import revoke_api_key
 from labelhub.web.callers import is_known_caller
-from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory, UserFactory, browser_of
 
 pytestmark = pytest.mark.django_db
 
@@ -35,8 +35,7 @@ def test_an_active_key_is_known_in_each_of_its_headers() -> None:
 
 
 def test_who_is_signed_in_is_known_until_they_sign_out() -> None:
-    client = Client()
-    client.force_login(UserFactory.create())
+    client = browser_of(UserFactory.create())
     headers = cookie(client)
     assert is_known_caller(headers)
     client.logout()

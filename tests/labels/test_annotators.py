@@ -8,8 +8,9 @@ from apps.labels.services import annotator_for, annotator_for_user, record_label
 from apps.projects.models import Project
 from apps.projects.services import set_member
 from tests.factories.accounts import UserFactory
-from tests.factories.labels import draft, open_item, reviewer
+from tests.factories.labels import draft, open_item
 from tests.factories.projects import ProjectFactory
+from tests.factories.reviews import reviewer
 
 pytestmark = pytest.mark.django_db
 

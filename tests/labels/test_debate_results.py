@@ -4,7 +4,7 @@ import pytest
 
 from apps.labels.models import ItemState, Label
 from apps.labels.services import DebateResult, record_debate_results
-from tests.factories.labels import draft, machine, open_item, open_several
+from tests.factories.labels import draft, machine, open_item, queued_items
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_confident_label_is_a_suggestion_and_waits_behind_the_doubtful() -> None:
     project = ProjectFactory.create()
-    sure, unsure, silent, untouched = open_several(project, 4)
+    sure, unsure, silent, untouched = queued_items(project, 4)
     llm = machine(project)
     record_debate_results(
         project,
@@ -68,7 +68,7 @@ def test_where_only_doubt_is_reviewed_the_confident_item_does_not_wait() -> None
 
 def test_a_batch_takes_a_fixed_number_of_queries(django_assert_max_num_queries: object) -> None:
     project = ProjectFactory.create()
-    items, llm = open_several(project, 30), machine(project)
+    items, llm = queued_items(project, 30), machine(project)
     results = [DebateResult(item_id=item.pk, draft=draft(item, llm, "good")) for item in items]
     with django_assert_max_num_queries(13):  # type: ignore[operator]
         record_debate_results(project, results)

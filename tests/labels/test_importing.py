@@ -18,7 +18,7 @@ from apps.labels.services import (
 )
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from tests.factories.labels import draft, machine, open_item, open_several, person
+from tests.factories.labels import draft, machine, open_item, person, queued_items
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -114,7 +114,7 @@ def test_a_gold_history_is_one_chain() -> None:
 )
 def test_importing_twice_changes_nothing(values: list[tuple[int, int, str]]) -> None:
     project: Project = ProjectFactory.create(overlap=2)
-    items, workers = open_several(project, 3), [person(project) for _ in range(3)]
+    items, workers = queued_items(project, 3), [person(project) for _ in range(3)]
     rows = [
         draft(items[index], workers[who], value, action="imported") for index, who, value in values
     ]

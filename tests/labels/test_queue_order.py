@@ -1,20 +1,18 @@
 """In which order items wait, and what a machine that is sure brings before an expert."""
 
+from importlib import import_module
+
 import pytest
+from django.apps import apps as django_apps
+from django.db import connection
 
 from apps.labels.models import ItemState
-from apps.labels.services import replan
+from apps.labels.services import NewGold, import_gold, replan
 from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
 from apps.reviews.queue.plan import change_review_plan
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.labels import queued_items
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +68,43 @@ def test_what_the_trained_model_is_unsure_of_comes_before_its_like() -> None:
     replan(project)
 
     assert order(project) == [items[1].pk, items[0].pk]
+
+
+@pytest.mark.parametrize("by", ["uncertainty", "random", "oldest"])
+def test_items_with_gold_come_after_all_others(by: str) -> None:
+    project = new_project(queue_order=by)
+    items = queued_items(project, 12)
+    decided = items[::2]
+    for item in decided:
+        suggest(item, "good", reasons=["dissent"])
+
+    schema = current_schema(project)
+    import_gold(
+        project, [NewGold(item_id=item.pk, schema=schema, value="good") for item in decided]
+    )
+
+    last = {item.pk for item in decided}
+    assert set(order(project)[6:]) == last
+    ItemState.objects.filter(item=items[0]).update(promoted=True)
+    replan(project)
+    assert order(project)[0] == items[0].pk  # unless a manager puts them first
+
+
+def test_items_that_waited_with_gold_before_move_last() -> None:
+    project = new_project()
+    decided, waiting = queued_items(project, 2)
+    schema = current_schema(project)
+    import_gold(project, [NewGold(item_id=decided.pk, schema=schema, value="good")])
+    now = ItemState.objects.get(item=decided).priority
+    ItemState.objects.filter(item=decided).update(priority=now + 195)  # as it was before
+    ItemState.objects.filter(item=waiting).update(priority=10)
+    assert order(project) == [decided.pk, waiting.pk]
+
+    migration = import_module("apps.labels.migrations.0005_items_with_gold_last")
+    migration.put_last(django_apps, connection.schema_editor())
+
+    assert order(project) == [waiting.pk, decided.pk]
+    assert ItemState.objects.get(item=decided).priority == now
 
 
 class TestDisputes:

@@ -7,7 +7,7 @@ import pytest
 from apps.labels.models import ItemState
 from apps.labels.services import reroute_items
 from apps.projects.models import Project
-from tests.factories.labels import open_several
+from tests.factories.labels import queued_items
 from tests.factories.projects import ProjectFactory
 from tests.factories.reviews import suggest
 
@@ -20,7 +20,7 @@ def project() -> Project:
 
 
 def test_reasons_queue_and_priority_follow(project: Project) -> None:
-    doubtful, sure = open_several(project, 2)
+    doubtful, sure = queued_items(project, 2)
     suggest(doubtful, "good", reasons=["tie"])
     suggest(sure, "good")
     wanted = {doubtful.pk: [], sure.pk: ["dissent"]}
@@ -36,7 +36,7 @@ def test_reasons_queue_and_priority_follow(project: Project) -> None:
 def test_what_is_not_named_or_not_new_is_left_alone(
     project: Project, django_assert_num_queries: object
 ) -> None:
-    items = open_several(project, 3)
+    items = queued_items(project, 3)
     for item in items:
         suggest(item, "good", reasons=["tie"])
     with django_assert_num_queries(3):  # type: ignore[operator]  # transaction and one look
@@ -46,7 +46,7 @@ def test_what_is_not_named_or_not_new_is_left_alone(
 
 
 def test_the_decision_is_taken_with_the_items_locked(project: Project) -> None:
-    items = open_several(project, 3)
+    items = queued_items(project, 3)
     for item in items:
         suggest(item, "good", reasons=["tie"])
     seen: list[list[int]] = []

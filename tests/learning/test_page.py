@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from apps.accounts.roles import Role
@@ -13,21 +12,14 @@ from apps.learning.services import start_training
 from apps.projects.models import Project
 from tests.cases import all_cases
 from tests.factories.learning import decide_items, open_texts, taught_project, train
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import ProjectFactory, member_browser
 
 pytestmark = pytest.mark.django_db
 
 
-def browser(project: Project, role: Role = Role.MANAGER) -> Client:
-    """Somebody's browser."""
-    client = Client()
-    client.force_login(member(project, role), backend="django.contrib.auth.backends.ModelBackend")
-    return client
-
-
 def page(project: Project, role: Role = Role.MANAGER, query: str = "") -> str:
     """The page as they see it."""
-    response = browser(project, role).get(f"/p/{project.slug}/learning/{query}")
+    response = member_browser(project, role).get(f"/p/{project.slug}/learning/{query}")
     assert response.status_code == 200
     return response.content.decode()
 
@@ -69,7 +61,7 @@ def test_a_manager_switches_it_on_and_it_begins(
 ) -> None:
     project, _ = taught_project()
     LearningSwitch.objects.all().delete()
-    client = browser(project)
+    client = member_browser(project)
     with django_capture_on_commit_callbacks(execute=True):
         answer = client.post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
     assert "the first version is being trained" in answer.content.decode()
@@ -79,7 +71,7 @@ def test_a_manager_switches_it_on_and_it_begins(
 def test_progress_is_shown_until_it_ends() -> None:
     project, _ = taught_project()
     model = start_training(project=project)
-    client, address = browser(project), f"/p/{project.slug}/learning/progress/"
+    client, address = member_browser(project), f"/p/{project.slug}/learning/progress/"
     assert "waiting for the worker" in client.get(address).content.decode()
     TrainedModel.objects.update(status="learning", step="Cross-validating", share=0.25)
     shown = client.get(address).content.decode()
@@ -98,7 +90,7 @@ def test_the_page_takes_as_many_queries_with_many_suspects(
 ) -> None:
     project = with_suspect()
     Score.objects.filter(gold__isnull=False).update(suspicion=0.5)
-    client = browser(project)
+    client = member_browser(project)
     with django_assert_max_num_queries(16):
         client.get(f"/p/{project.slug}/learning/?page=2")
 
@@ -117,14 +109,14 @@ def test_a_trained_model_is_shown_with_its_doubt() -> None:
 def test_switched_off_what_is_under_way_ends() -> None:
     project, _ = taught_project()
     start_training(project=project)
-    browser(project).post(f"/p/{project.slug}/learning/", {"do": "off"})
+    member_browser(project).post(f"/p/{project.slug}/learning/", {"do": "off"})
     assert TrainedModel.objects.get().status == TrainedModel.Status.CANCELLED
     assert "Learning is off" in page(project)
 
 
 def test_switched_on_too_early_it_waits() -> None:
     project, _ = taught_project(gold=3)
-    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
+    answer = member_browser(project).post(f"/p/{project.slug}/learning/", {"do": "on"}, follow=True)
     assert (
         "starts automatically when it can. Learning needs 20 gold labels" in answer.content.decode()
     )
@@ -133,5 +125,5 @@ def test_switched_on_too_early_it_waits() -> None:
 @all_cases("do", ["", "explode"])
 def test_anything_else_is_refused_in_words(do: str) -> None:
     project = ProjectFactory.create()
-    answer = browser(project).post(f"/p/{project.slug}/learning/", {"do": do}, follow=True)
+    answer = member_browser(project).post(f"/p/{project.slug}/learning/", {"do": do}, follow=True)
     assert "must be on, off or train" in answer.content.decode()

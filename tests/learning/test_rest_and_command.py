@@ -7,33 +7,26 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
 from apps.learning.management.commands import learn
 from apps.learning.models import LearningSwitch, TrainedModel
 from apps.learning.report import saving_words
 from apps.learning.services import run_training
-from apps.projects.models import Project
 from tests.factories.learning import decide_items, open_texts, taught_project, train
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import ProjectFactory, member_api
 from tests.fakes.learner import NearLearner
 
 pytestmark = pytest.mark.django_db
-
-
-def rest(project: Project, role: Role = Role.MANAGER) -> APIClient:
-    """Somebody's program."""
-    client = APIClient()
-    client.force_authenticate(member(project, role))
-    return client
 
 
 def test_it_tells_the_model_and_what_is_probably_wrong() -> None:
     project, _ = taught_project()
     decide_items(open_texts(project, ["dirty room and rude staff"]), ["good"])
     train(project)
-    reported = rest(project, Role.VIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    reported = (
+        member_api(project, Role.VIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    )
     assert (reported["on"], reported["decided"], reported["missing"], reported["next_at"]) == (
         True,
         41,
@@ -51,7 +44,9 @@ def test_it_tells_the_model_and_what_is_probably_wrong() -> None:
 def test_reviewers_are_told_all_but_that() -> None:
     project, _ = taught_project()
     train(project)
-    reported = rest(project, Role.REVIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    reported = (
+        member_api(project, Role.REVIEWER).get(f"/api/v1/projects/{project.slug}/learning/").json()
+    )
     assert reported["model"]["version"] == 1
     assert reported["suspects"] is None
 
@@ -97,10 +92,12 @@ def test_it_is_switched_and_begun_in_one_request(
     project, _ = taught_project()
     LearningSwitch.objects.all().delete()
     with django_capture_on_commit_callbacks(execute=True):
-        reported = rest(project).post(
+        reported = member_api(project).post(
             f"/api/v1/projects/{project.slug}/learning/", {"on": True, "train": True}, "json"
         )
     assert reported.json()["training"]["status"] == "queued"
     assert sent_jobs == [("learning.train", TrainedModel.objects.get().pk)]
-    off = rest(project).post(f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json")
+    off = member_api(project).post(
+        f"/api/v1/projects/{project.slug}/learning/", {"on": False}, "json"
+    )
     assert (off.json()["on"], off.json()["training"]) == (False, None)

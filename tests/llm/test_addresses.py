@@ -61,7 +61,7 @@ def test_link_local_and_metadata_addresses_are_refused_however_written(url: str)
         ("", "http:// or https://"),
         ("http:///v1", "no host"),
         ("http://user:secret@example.org/v1", "not contain a user name or password"),
-        ("http://example.org/v1?key=1", "must not hold"),
+        ("http://example.org/v1?key=1", "must not contain"),
         ("http://example.org:99999/v1", "cannot be read"),
         ("http://[::1/v1", "cannot be read"),
     ],

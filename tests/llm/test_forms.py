@@ -16,6 +16,7 @@ from apps.llm.structured import answer_schema
 from labelhub.core.debate import PROTOCOLS
 from labelhub.core.debate.calls import Caller
 from labelhub.core.debate.outcome import DebateItem
+from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import PromptLibrary
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
@@ -128,6 +129,27 @@ async def test_http_500_on_a_schema_teaches_once_another_form_is_answered(messag
     assert [
         (capability.field, capability.value, capability.reason) for capability in learnt.seen
     ] == [("structured", "json_object", message)]
+
+
+async def test_a_form_that_http_500_names_costs_no_attempt() -> None:
+    """As the server of llama-cpp-python answers, also to the test of a provider."""
+    message = "Input should be 'text' or 'json_object' (response_format.type)"
+    say = refusing("json_schema", "json_object", status=500, message=message)
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, attempts=1) as gateway:
+            await gateway.complete(spec, make_json_call())
+    assert kinds_asked(endpoint.heard) == ["json_schema", "json_object", "text"]
+
+
+async def test_an_endpoint_that_refuses_every_form_is_given_up() -> None:
+    say = refusing("json_schema", "json_object", "text", status=500, message="json_schema: no")
+    async with tiny_endpoint(say) as endpoint:
+        spec = make_spec(provider={"base_url": endpoint.base_url}, structured="json_schema")
+        async with opened(spec, attempts=2) as gateway:
+            with pytest.raises(ModelError):
+                await gateway.complete(spec, make_json_call())
+    assert kinds_asked(endpoint.heard) == ["json_schema", "json_object", "text", "json_schema"]
 
 
 ODD = "Invalid schema for response_format 'answer': 'enum' values must not contain newlines"

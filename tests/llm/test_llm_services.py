@@ -69,7 +69,7 @@ def test_the_command_line_may_name_any_model_of_the_seeded_endpoint(seeded: Sett
 @pytest.mark.parametrize(
     ("field", "given", "words"),
     [
-        ("api_key_env", "sk-abc-123", "NAME of an environment variable"),
+        ("api_key_env", "sk-abc-123", "name of an environment variable"),
         ("api_key_env", "LABELHUB_SECRET_KEY", "not a variable for keys"),
         ("base_url", "http://169.254.169.254", "metadata"),
         ("name", "a/b", "must not contain '/'"),

@@ -20,12 +20,12 @@ from apps.llm import selectors, services
 from apps.llm.models import ModelSpec, Provider
 from apps.projects.models import Project
 from apps.projects.services import delete_project
-from labelhub.core.errors import InvalidInput
-from tests.factories.accounts import UserFactory
+from labelhub.core.errors import InvalidInput, NotFound
+from tests.factories.accounts import UserFactory, api_of, browser_of
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.factories.projects import ItemFactory, ProjectFactory, member
 from tests.fakes.openai_server import FakeServer
-from tests.llm.test_provider_pages import rows
+from tests.llm.test_provider_pages import new_model
 
 pytestmark = pytest.mark.django_db
 KEY = "sk-very-secret-0123456789"
@@ -59,9 +59,7 @@ def browser(client: Client, manager: User) -> Client:
 
 @pytest.fixture
 def rest(manager: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(manager)
-    return client
+    return api_of(manager)
 
 
 def page(name: str, project: Project, *ids: int) -> str:
@@ -78,9 +76,12 @@ def api(project: Project, *parts: object) -> str:
 def test_a_manager_adds_a_provider_with_its_models_on_one_page(
     browser: Client, project: Project
 ) -> None:
-    sent = FORM | rows(("small", "", ""), ("large", "1", "2"))
+    sent = FORM | new_model("small")
     assert browser.post(page("provider_create", project), sent).status_code == 302
     provider = Provider.objects.get()
+    sent = FORM | new_model("large", "1", "2")
+    assert browser.post(page("provider_edit", project, provider.pk), sent).status_code == 302
+    provider.refresh_from_db()
     assert (provider.project, provider.base_url) == (project, URL)
     assert unseal(provider.sealed_key or b"").decode() == KEY
     assert {model.name: model.prices_known for model in provider.models.all()} == {
@@ -94,7 +95,7 @@ def test_a_manager_adds_a_provider_with_its_models_on_one_page(
 def test_a_kind_fills_in_what_it_needs(browser: Client, project: Project) -> None:
     shown = browser.get(page("provider_create", project) + "?kind=anthropic").content.decode()
     assert "https://api.anthropic.com/v1" in shown
-    sent = FORM | {"preset": "anthropic"} | rows(("claude", "", ""))
+    sent = FORM | {"preset": "anthropic"} | new_model("claude")
     browser.post(page("provider_create", project), sent)
     model = ModelSpec.objects.get()
     assert (model.structured, model.logprobs) == ("none", False)
@@ -117,7 +118,7 @@ def test_the_test_button_asks_before_anything_is_saved(
     settings.LABELHUB_LLM_PRIVATE = True
     model_server.options.key = KEY
     model_server.options.models = ("small", "large")
-    sent = FORM | rows(("small", "", "")) | {"base_url": model_server.base_url, "test": "yes"}
+    sent = FORM | new_model("small") | {"base_url": model_server.base_url, "test": "yes"}
     part = browser.post(
         page("provider_create", project), sent, headers={"HX-Request": "true"}
     ).content.decode()
@@ -125,6 +126,24 @@ def test_the_test_button_asks_before_anything_is_saved(
     assert '<option value="large">' in part
     assert "<form" not in part
     assert not Provider.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"model-price_in": "1"}, "Model: This field is required."),
+        ({"key": "line\nbreak"}, "Key: This cannot be a key"),
+        ({"base_url": "ftp://x"}, "Base URL: &#x27;ftp://x&#x27;"),
+    ],
+)
+def test_the_test_button_names_what_cannot_be_tested(
+    browser: Client, project: Project, sent: dict[str, str], words: str
+) -> None:
+    create = page("provider_create", project)
+    sent = FORM | {"test": "yes"} | sent
+    part = browser.post(create, sent, headers={"HX-Request": "true"}).content.decode()
+    assert words in part
+    assert browser.post(create, sent).status_code == 422
 
 
 def test_names_are_taken_once_in_a_project_and_free_in_others(
@@ -149,8 +168,7 @@ def places_that_show(browser: Client, rest: APIClient, provider: Provider) -> It
     yield browser.get(page("provider_edit", project, provider.pk)).content.decode()
     yield rest.get(api(project)).content.decode()
     yield rest.get(api(project, provider.pk)).content.decode()
-    operator = Client()
-    operator.force_login(UserFactory.create(is_superuser=True, is_staff=True))
+    operator = browser_of(UserFactory.create(is_superuser=True, is_staff=True))
     yield operator.get(reverse("provider_list")).content.decode()
     yield operator.get(reverse("admin:llm_provider_change", args=[provider.pk])).content.decode()
 
@@ -181,6 +199,35 @@ def test_a_stored_key_goes_to_no_other_server(rest: APIClient, project: Project)
     assert same.json()["key"] == "stored"
     anew = rest.patch(api(project, provider.pk), {"base_url": moved, "key": "sk-new"})
     assert anew.status_code == 200
+
+
+def test_a_stored_key_goes_to_no_other_server_when_two_change_it_at_once(project: Project) -> None:
+    saved = services.save_provider(ProviderFactory.build(project=project, base_url=URL), key=KEY)
+    first, second = Provider.objects.get(pk=saved.pk), Provider.objects.get(pk=saved.pk)
+    first.base_url = second.base_url = "https://evil.example.org/v1"
+    services.save_provider(first, key="sk-new")
+    services.save_provider(second)
+    saved.refresh_from_db()
+    assert unseal(saved.sealed_key or b"") == b"sk-new"
+
+
+def test_what_was_removed_does_not_return_with_an_older_form(project: Project) -> None:
+    saved = services.save_provider(ProviderFactory.build(project=project, base_url=URL), key=KEY)
+    first, second = Provider.objects.get(pk=saved.pk), Provider.objects.get(pk=saved.pk)
+    services.remove_key(Provider.objects.get(pk=saved.pk))
+    assert services.save_provider(first).key_state == Provider.KeyState.REMOVED
+    services.remove_provider(first)
+    with pytest.raises(NotFound):
+        services.save_provider(second)
+
+
+def test_rest_sends_headers_to_no_other_server(rest: APIClient, project: Project) -> None:
+    provider = ProviderFactory.create(project=project, base_url=URL, headers={"X-Team": "hidden"})
+    moved = {"base_url": "https://evil.example.org/v1", "key": "sk-new"}
+    answer = rest.patch(api(project, provider.pk), moved)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "base_url"
+    assert rest.patch(api(project, provider.pk), {"base_url": f"{URL}/beta"}).status_code == 200
 
 
 def test_masked_headers_go_to_no_other_server(browser: Client, project: Project) -> None:

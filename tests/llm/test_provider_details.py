@@ -58,7 +58,7 @@ def test_masked_headers_stay_and_others_change(operator: Client) -> None:
         ('{"X Bad": "1"}', "is not the name of a header"),
         ('{"X-Two": "a\\nb"}', "one line of plain text"),
         ('{"X-Number": 5}', "one line of plain text"),
-        ("[1]", "must be a JSON object"),
+        ("[1]", "Must be a JSON object"),
         ("{", "valid JSON"),
     ],
 )

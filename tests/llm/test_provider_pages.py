@@ -35,13 +35,9 @@ MODEL = {
 }
 
 
-def rows(*models: tuple[str, str, str]) -> dict[str, str]:
-    """The rows of new models as a browser sends them: name, price in, price out."""
-    sent = {"models-TOTAL_FORMS": str(len(models) + 1), "models-INITIAL_FORMS": "0"}
-    for index, (name, price_in, price_out) in enumerate((*models, ("", "", ""))):
-        row = {"name": name, "price_in": price_in, "price_out": price_out}
-        sent |= {f"models-{index}-{field}": value for field, value in row.items()}
-    return sent
+def new_model(name: str, price_in: str = "", price_out: str = "") -> dict[str, str]:
+    """The fields of a new model as a browser sends them."""
+    return {"model-name": name, "model-price_in": price_in, "model-price_out": price_out}
 
 
 @pytest.fixture
@@ -89,7 +85,7 @@ def test_an_operator_adds_a_provider_and_a_model(operator: Client) -> None:
     provider = Provider.objects.get()
     assert (provider.base_url, provider.kind) == ("http://vllm:8000/v1", "openai")
     edit = reverse("provider_edit", args=[provider.pk])
-    assert operator.post(edit, PROVIDER | rows(("llama", "0.2", ""))).status_code == 302
+    assert operator.post(edit, PROVIDER | new_model("llama", "0.2")).status_code == 302
     model = ModelSpec.objects.get()
     assert (str(model.price_in), model.price_out) == ("0.200000", None)
     changed = MODEL | {"name": "llama-2"}

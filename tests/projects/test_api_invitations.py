@@ -9,6 +9,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from tests.common.openapi import assert_matches_schema
+from tests.factories.accounts import api_of
 from tests.factories.projects import ProjectFactory, invited, member
 
 pytestmark = pytest.mark.django_db
@@ -27,9 +28,7 @@ def boss(project: Project) -> User:
 
 @pytest.fixture
 def client(boss: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(boss)
-    return client
+    return api_of(boss)
 
 
 def test_a_link_is_made_listed_and_revoked(client: APIClient) -> None:

@@ -10,7 +10,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import role_in
 from tests.common.openapi import assert_matches_schema
 from tests.factories.accounts import UserFactory
-from tests.factories.projects import ProjectFactory, member
+from tests.factories.projects import ProjectFactory, member, member_api
 
 pytestmark = pytest.mark.django_db
 PATH = "/api/v1/projects/{slug}/members/"
@@ -23,9 +23,7 @@ def project() -> Project:
 
 @pytest.fixture
 def client(project: Project) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(member(project, Role.MANAGER))
-    return client
+    return member_api(project)
 
 
 URL = PATH.format(slug="hotels")

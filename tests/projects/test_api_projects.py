@@ -3,14 +3,12 @@
 from typing import Any
 
 import pytest
-from rest_framework.test import APIClient
 
-from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from tests.cases import all_cases
 from tests.common.openapi import assert_matches_schema
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, api_of
 from tests.factories.projects import (
     GuidelineFactory,
     ItemFactory,
@@ -24,18 +22,12 @@ URL = "/api/v1/projects/"
 ONE = "/api/v1/projects/{slug}/"
 
 
-def signed_in(user: User) -> APIClient:
-    client = APIClient()
-    client.force_authenticate(user)
-    return client
-
-
 def test_the_list_holds_ones_own_projects_with_their_newest_schema() -> None:
     project = ProjectFactory.create(name="Mine")
     ProjectFactory.create(name="Hidden")
     LabelSchemaFactory.create(project=project, version=2)
     GuidelineFactory.create(project=project, text="Read")
-    response = signed_in(member(project, Role.VIEWER)).get(URL)
+    response = api_of(member(project, Role.VIEWER)).get(URL)
     assert_matches_schema(response, "GET", URL)
     body = response.json()
     assert (body["count"], body["next"], body["previous"]) == (1, None, None)
@@ -53,7 +45,7 @@ def test_a_project_is_made_and_its_maker_manages_it() -> None:
         "guideline": "Read",
         "overlap": 2,
     }
-    response = signed_in(user).post(URL, sent)
+    response = api_of(user).post(URL, sent)
     assert response.status_code == 201, response.content
     assert_matches_schema(response, "POST", URL)
     body = response.json()
@@ -80,7 +72,7 @@ def test_a_project_is_made_and_its_maker_manages_it() -> None:
 )
 def test_a_refusal_says_what_is_wrong(sent: Any, status: int, words: str) -> None:
     ProjectFactory.create(slug="taken")
-    response = signed_in(UserFactory.create()).post(URL, sent)
+    response = api_of(UserFactory.create()).post(URL, sent)
     assert response.status_code == status, response.content
     assert words in response.json()["detail"]
     assert Project.objects.count() == 1
@@ -88,7 +80,7 @@ def test_a_refusal_says_what_is_wrong(sent: Any, status: int, words: str) -> Non
 
 def test_an_unknown_field_is_refused_by_its_name() -> None:
     project = ProjectFactory.create()
-    client = signed_in(member(project, Role.MANAGER))
+    client = api_of(member(project, Role.MANAGER))
     schema = {"task": "single", "labels": ["good", "bad"]}
     made = client.post(URL, {"slug": "new", "label_schema": schema})
     changed = client.patch(f"{URL}{project.slug}/", {"name": "New", "guidelines": "Read"})
@@ -102,7 +94,7 @@ def test_an_unknown_field_is_refused_by_its_name() -> None:
 
 def test_a_change_makes_new_versions() -> None:
     project = ProjectFactory.create()
-    client = signed_in(member(project, Role.MANAGER))
+    client = api_of(member(project, Role.MANAGER))
     sent = {
         "name": "Renamed",
         "schema": {"task": "single", "labels": ["good", "bad", "mixed"]},
@@ -116,7 +108,7 @@ def test_a_change_makes_new_versions() -> None:
 
 def test_a_colour_is_read_and_set_without_a_new_version() -> None:
     project = ProjectFactory.create()
-    client = signed_in(member(project, Role.MANAGER))
+    client = api_of(member(project, Role.MANAGER))
     schema = client.get(f"{URL}{project.slug}/").json()["schema"]
     schema["labels"][0]["color"] = "teal"
     response = client.patch(f"{URL}{project.slug}/", {"schema": schema})
@@ -129,7 +121,7 @@ def test_a_colour_is_read_and_set_without_a_new_version() -> None:
 def test_a_change_that_strands_labels_is_a_conflict_and_changes_nothing() -> None:
     project = ProjectFactory.create()
     ItemFactory.create(project=project)
-    client = signed_in(member(project, Role.MANAGER))
+    client = api_of(member(project, Role.MANAGER))
     sent = {"name": "New", "schema": {"task": "single", "labels": ["good", "ill"]}}
     response = client.patch(f"{URL}{project.slug}/", sent)
     assert (response.status_code, response.json()["code"]) == (409, "schema_in_use")
@@ -141,14 +133,14 @@ def test_a_change_that_strands_labels_is_a_conflict_and_changes_nothing() -> Non
 def test_what_is_said_twice_must_agree(field: str) -> None:
     schema = {"task": "multi", "labels": ["Food"]}
     sent = {"slug": "odd", "schema": schema, field: {"task": "single", "labels": ["Price"]}[field]}
-    response = signed_in(UserFactory.create()).post(URL, sent)
+    response = api_of(UserFactory.create()).post(URL, sent)
     assert response.status_code == 422
     assert response.json()["errors"][0]["field"] == field
 
 
 def test_the_review_plan_changes_elsewhere_but_may_be_sent_back() -> None:
     project = ProjectFactory.create()
-    client = signed_in(member(project, Role.MANAGER))
+    client = api_of(member(project, Role.MANAGER))
     read = client.get(f"{URL}{project.slug}/").json()
     assert client.patch(f"{URL}{project.slug}/", read).status_code == 200
     refused = client.patch(f"{URL}{project.slug}/", {"overlap": 5})
@@ -158,6 +150,6 @@ def test_the_review_plan_changes_elsewhere_but_may_be_sent_back() -> None:
 
 def test_a_manager_deletes_a_project() -> None:
     project = ProjectFactory.create()
-    response = signed_in(member(project, Role.MANAGER)).delete(f"{URL}{project.slug}/")
+    response = api_of(member(project, Role.MANAGER)).delete(f"{URL}{project.slug}/")
     assert_matches_schema(response, "DELETE", ONE)
     assert not Project.objects.exists()

@@ -217,3 +217,19 @@ def test_after_a_day_it_is_given_up(
     Notification.objects.update(created_at=timezone.now() - TRIED - timedelta(minutes=1))
     assert sent(row, mailoutbox) == 0
     assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("", "reviews.csv is imported"), ("de", "reviews.csv ist importiert")]
+)
+def test_an_e_mail_speaks_the_language_that_the_person_chose(
+    project: Project,
+    boss: User,
+    mailing: LazySettings,
+    mailoutbox: list[EmailMessage],
+    language: str,
+    words: str,
+) -> None:
+    User.objects.filter(pk=boss.pk).update(language=language, email="boss@example.org")
+    assert sent(ended(project, boss), mailoutbox) == 1
+    assert mailoutbox[0].subject == f"Hotels: {words}"

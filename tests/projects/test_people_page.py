@@ -6,10 +6,12 @@ import pytest
 from django.conf import LazySettings
 from django.core.mail import EmailMessage
 from django.test import Client
+from django.utils import translation
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Invitation, Project
+from apps.projects.notifications import write_mail
 from apps.projects.selectors import reviewer_kind, role_in
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import ProjectFactory, invited, member
@@ -100,6 +102,23 @@ def test_an_invitation_by_mail_says_the_same_of_any_address(
     assert [mail.to for mail in mailoutbox] == [["known@example.org"], ["new@example.org"]]
     assert "http://testserver/join/" in mailoutbox[0].body
     assert "/join/" not in known
+
+
+def test_an_invitation_speaks_the_language_of_the_invited_or_else_of_the_inviting(
+    manager: Client, monkeypatch: pytest.MonkeyPatch, settings: LazySettings
+) -> None:
+    settings.LABELHUB_SENDS_MAIL, spoken = True, []
+
+    def write(template: str, context: Any, *, to: str) -> EmailMessage:
+        spoken.append(translation.get_language())
+        return write_mail(template, context, to=to)
+
+    monkeypatch.setattr("apps.projects.invitations.write_mail", write)
+    UserFactory.create(email="known@example.org", language="es")
+    manager.cookies["labelhub_language"] = "de"
+    for address in ("known@example.org", "new@example.org"):
+        invite(manager, to=address)
+    assert spoken == ["es", "de"]
 
 
 def test_a_server_without_mail_says_so(

@@ -8,8 +8,9 @@ from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.projects.models import Item, Project
 from tests.factories.accounts import api_of, browser_of
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import expert, new_project, queued_items, reviewer
+from tests.factories.reviews import expert, new_project, reviewer
 
 
 @pytest.fixture

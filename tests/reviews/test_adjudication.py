@@ -25,17 +25,9 @@ from apps.reviews.queue.leases import claim_next_item
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput, NotFound
 from labelhub.core.schema import ValueNotOffered
 from tests.cases import all_cases, present
-from tests.factories.labels import draft, machine
+from tests.factories.labels import draft, machine, queued_items
 from tests.factories.projects import ASPECTS
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"overlap": 2}
@@ -211,10 +203,9 @@ def test_opinions_stand_side_by_side(project: Project, judge: User) -> None:
 
     case = read_opinions(project, judge, item.pk)
 
-    assert [(side.words, side.key, side.kinds) for side in case.sides] == [
-        ("good", "1", ["crowd"]),
-        ("bad", "2", ["llm", "crowd"]),
-    ]
+    assert [(side.words, side.key) for side in case.sides] == [("good", "1"), ("bad", "2")]
+    kinds = [opinion.label.annotator.kind for side in case.sides for opinion in side.opinions]
+    assert kinds == ["crowd", "llm", "crowd"]
     assert case.sides[1].opinions[0].quotes == (("bad", "the food"),)
     assert [(choice.value, choice.kinds) for choice in case.choices] == [
         ("good", ("crowd",)),
@@ -291,6 +282,20 @@ def test_next_goes_round(project: Project, judge: User) -> None:
     assert next_case(project, judge, after=first.pk) == second.pk
     assert next_case(project, judge, after=second.pk) == first.pk
     assert next_case(project, judge, wanted=CaseFilter(between="machine")) is None
+
+
+def test_items_that_one_has_labelled_come_after_those_of_others(
+    project: Project, judge: User
+) -> None:
+    mine = in_conflict(project, reviewer(project), judge)
+    first, second = in_conflict(project), in_conflict(project)
+
+    assert next_case(project, judge) == first.pk
+    assert next_case(project, judge, after=second.pk) == first.pk
+    for item in (first, second):
+        rule(item, judge)
+    assert next_case(project, judge) == mine.pk
+    assert next_case(project, judge, after=mine.pk) is None
 
 
 def test_more_than_are_listed_are_counted(

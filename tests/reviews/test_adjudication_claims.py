@@ -11,7 +11,8 @@ from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.status import queue_status
 from tests.cases import present
 from tests.factories.accounts import browser_of
-from tests.factories.reviews import claim, queued_items
+from tests.factories.labels import queued_items
+from tests.factories.reviews import claim
 from tests.reviews.test_adjudication import in_conflict
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,7 @@
 """The list of what waits and the desk of one item, as a browser gets them."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,10 +13,13 @@ from apps.accounts.models import User
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import Decision, Slot
+from labelhub.core.schema.operations import Rename, Retire
 from tests.factories.projects import GuidelineFactory
 from tests.factories.reviews import expert, new_project, reviewer, suggest
+from tests.factories.schema_changes import changed
 from tests.reviews.test_adjudication import in_conflict, rule, state_of
 from tests.reviews.test_comments import HOSTILE, say
+from tests.reviews.test_work_while_labels_change import MORE
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"overlap": 2}
@@ -77,6 +81,33 @@ def test_the_desk_shows_every_opinion(
     assert Slot.objects.live(timezone.now()).get().holder == judge
 
 
+def test_people_who_judge_their_own_label_read_that_they_do(
+    client: Client, project: Project, judge: User
+) -> None:
+    mine, others = in_conflict(project, reviewer(project), judge), in_conflict(project)
+    words = "You are one of the annotators"
+
+    assert words in client.get(at("adjudication_item", mine)).content.decode()
+    assert words not in client.get(at("adjudication_item", others)).content.decode()
+    html = client.get(at("adjudication", project)).content.decode()
+    assert html.count(words) == 1
+    assert html.index(at("adjudication_item", others)) < html.index(at("adjudication_item", mine))
+
+
+@pytest.mark.usefixtures("judge")
+def test_machines_are_not_counted_as_people(client: Client, project: Project) -> None:
+    item = in_conflict(project)
+    suggest(item, "bad")
+
+    html = " ".join(client.get(at("adjudication_item", item)).content.decode().split())
+
+    label = html[html.index('data-name="bad"') :]
+    label = label[: label.index("</label>")]
+    assert 'title="LLM"' in label
+    assert 'title="Crowd"' in label
+    assert "annotator" not in label
+
+
 def test_a_decision_goes_on_to_the_next(client: Client, project: Project, judge: User) -> None:
     item, other = in_conflict(project), in_conflict(project)
     client.get(at("adjudication_item", item))
@@ -121,6 +152,29 @@ def test_what_cannot_be_used_comes_back_as_written(
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<script>alert(1)" not in html
     assert state_of(item).stage == ItemState.Stage.CONFLICT
+
+
+@pytest.mark.usefixtures("judge")
+def test_a_decision_means_the_labels_that_were_on_the_page(
+    client: Client, project: Project
+) -> None:
+    item, other = in_conflict(project), in_conflict(project)
+    html = client.get(at("adjudication_item", item)).content.decode()
+    (version,) = re.findall(r'name="schema" value="(\d+)"', html)
+    changed(project, Rename("good", "bad"), Rename("bad", "good"))
+
+    quotes = [json.dumps(["good", "the food"]), json.dumps(["", "was"])]
+    sent = {"value": "good", "schema": version, "quote": quotes}
+    client.post(at("adjudication_decide", item), sent)
+
+    label = Label.objects.current().get(item=item, annotator__kind="expert")
+    assert (label.value, label.evidence) == ("bad", {"bad": ["the food", "was"]})
+    changed(project, Retire("good"), Rename("bad", "poor"), MORE)
+    sent = {"value": "bad", "schema": version, "rationale": "It is irony."}
+    page = client.post(at("adjudication_decide", other), sent, follow=True).content.decode()
+    assert "no longer waits" in page
+    assert "to copy: It is irony." in page
+    assert not Label.objects.filter(item=other, annotator__kind="expert").exists()
 
 
 @pytest.mark.usefixtures("judge")

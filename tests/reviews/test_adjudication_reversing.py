@@ -20,7 +20,8 @@ from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 from labelhub.core.schema.operations import Rename
 from tests.cases import all_cases, present
-from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
+from tests.factories.labels import queued_items
+from tests.factories.reviews import answer, claim, expert, reviewer
 from tests.factories.schema_changes import changed
 from tests.reviews.test_adjudication import in_conflict, rule, state_of
 

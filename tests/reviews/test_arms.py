@@ -11,15 +11,8 @@ from apps.reviews.models import Decision
 from apps.reviews.queue.item_context import review_task
 from apps.reviews.queue.selectors import arm_of
 from tests.factories.accounts import browser_of
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.labels import queued_items
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"blind_share": 1.0}

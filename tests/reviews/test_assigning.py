@@ -11,16 +11,9 @@ from apps.reviews.queue.leases import claim_next_item, release_all, release_leas
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import undo_last
 from tests.factories.bulk import done, undone
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    token,
-)
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, token
 
 pytestmark = pytest.mark.django_db
 

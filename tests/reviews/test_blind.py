@@ -14,8 +14,9 @@ from apps.projects.models import Item, Project
 from apps.reviews.models import Purpose, Slot
 from tests.debates.routing_world import debated
 from tests.factories.accounts import api_of, browser_of
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
+from tests.factories.reviews import answer, claim, new_project, reviewer, token
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"review_scope": "doubtful"}

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
-from apps.debates.models import Debate, PromptVariant, Run, Turn
+from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import count_choices
 from apps.debates.services import prompts
 from apps.labels.models import ItemState
@@ -13,10 +13,11 @@ from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
 from tests.debates.routing_world import debated
 from tests.factories.accounts import api_of, browser_of
-from tests.factories.debates import finished_debate, started_run
+from tests.factories.debates import finished_debate, started_run, variant_of
+from tests.factories.labels import queued_items
 from tests.factories.llm import PromptVersionFactory
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, queued_items, reviewer
+from tests.factories.reviews import answer, claim, reviewer
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"review_scope": "doubtful"}
@@ -27,15 +28,6 @@ def audited(project: Project) -> Item:
     (item,) = queued_items(project, 1)
     debated(item, "good", reasons=["audit"])
     return item
-
-
-def variant_of(project: Project) -> PromptVariant:
-    present = prompts.find_prompt("single-annotator")
-    given = dict(present.sections)
-    draft = prompts.draft_variant(
-        present, system=given["system"] + "\nBe terse.", user=given["user"]
-    )
-    return prompts.save_variant(project=project, actor=None, draft=draft, title="terse")
 
 
 def seen_by(user: User, item: Item) -> dict[str, int | bool]:

@@ -13,8 +13,9 @@ from apps.projects.selectors import current_schema
 from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
 from tests.factories.accounts import browser_of
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import answer, claim, new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 

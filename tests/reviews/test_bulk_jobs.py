@@ -22,7 +22,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 from tests.cases import all_cases
 from tests.factories.agreement import decide
 from tests.factories.bulk import done, planned, run_job, undone
-from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.labels import draft, open_item, person, queued_items
 from tests.factories.projects import ProjectFactory, member
 from tests.factories.reviews import claim, reviewer, suggest, suggested_items
 
@@ -38,7 +38,7 @@ def said_of(items: list[Item]) -> list[Any]:
 def test_suggestions_are_accepted_as_the_managers_own_labels(
     project: Project, manager: User
 ) -> None:
-    items = [*open_several(project, 3)]
+    items = [*queued_items(project, 3)]
     proposed = [suggest(item, value) for item, value in zip(items, ("good", "bad"), strict=False)]
 
     job = done(project, manager, "accept")
@@ -54,7 +54,7 @@ def test_suggestions_are_accepted_as_the_managers_own_labels(
 
 
 def test_the_preview_counts_each_reason_and_shows_examples(project: Project, manager: User) -> None:
-    fit, mine, decided, held, audited, _silent, experts = open_several(project, 7)
+    fit, mine, decided, held, audited, _silent, experts = queued_items(project, 7)
     for item in (fit, mine, decided, held, experts):
         suggest(item, "good")
     suggest(audited, "good", reasons=["audit"])
@@ -82,7 +82,7 @@ def test_the_preview_counts_each_reason_and_shows_examples(project: Project, man
 def test_one_label_for_all_owes_nothing_to_suggestions_that_nobody_opened(
     project: Project, manager: User
 ) -> None:
-    agreed, other, new = items = [*open_several(project, 3)]
+    agreed, other, new = items = [*queued_items(project, 3)]
     suggest(agreed, "bad")
     suggest(other, "good")
 
@@ -109,7 +109,7 @@ def test_items_of_their_own_options_are_labelled_where_they_offer_it(manager: Us
 
 @pytest.mark.thorough
 def test_items_are_given_to_all_or_in_turn(project: Project, manager: User) -> None:
-    open_several(project, 5)
+    queued_items(project, 5)
     first, other = reviewer(project), reviewer(project)
 
     shared = done(project, manager, "assign", users=[first.pk, other.username], share=True)
@@ -128,7 +128,7 @@ def test_items_are_given_to_all_or_in_turn(project: Project, manager: User) -> N
 def test_nobody_is_given_what_they_have_labelled(project: Project, manager: User) -> None:
     project.overlap = 3
     project.save()
-    item, rest = open_several(project, 2)
+    item, rest = queued_items(project, 2)
     labeller = person(project)
     record_label(draft(item, labeller, "good"))
     assert labeller.user is not None
@@ -143,7 +143,7 @@ def test_nobody_is_given_what_they_have_labelled(project: Project, manager: User
 
 @pytest.mark.thorough
 def test_audience_and_first_place_are_set_and_restored(project: Project, manager: User) -> None:
-    a, b = open_several(project, 2)
+    a, b = queued_items(project, 2)
     ItemState.objects.filter(item=b).update(assigned_kind="crowd", audience="crowd")
 
     kept = done(project, manager, "audience", kind="expert")
@@ -161,7 +161,7 @@ def test_audience_and_first_place_are_set_and_restored(project: Project, manager
 
 
 def test_items_go_back_and_their_labels_come_again(project: Project, manager: User) -> None:
-    item, untouched = open_several(project, 2)
+    item, untouched = queued_items(project, 2)
     label = record_label(draft(item, person(project), "good", seconds=9))
 
     job = done(project, manager, "return", reason="The guideline has changed.")
@@ -211,7 +211,7 @@ def test_what_changed_or_came_since_the_preview_is_left_alone(
 
 
 def test_nothing_to_do_says_why(project: Project, manager: User) -> None:
-    open_several(project, 2)
+    queued_items(project, 2)
 
     with pytest.raises(NothingToDo, match="Of 2 items 2 have no suggestion to accept"):
         start_job(planned(project, manager, "accept"))

@@ -14,7 +14,7 @@ from apps.projects.models import Project
 from apps.reviews.models import BulkJob, Comment, SavedFilter
 from apps.reviews.search import grid
 from tests.factories.bulk import run_job
-from tests.factories.labels import draft, open_item, open_several, person
+from tests.factories.labels import draft, open_item, person, queued_items
 from tests.factories.projects import ASPECTS, ProjectFactory, member
 from tests.factories.reviews import reviewer, suggest, suggested_items
 
@@ -84,7 +84,7 @@ def test_a_row_shows_a_written_answer_as_text(client: Client) -> None:
 def test_many_items_are_counted_no_further_than_they_can_be_paged(
     project: Project, manager: User, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    open_several(project, 7)
+    queued_items(project, 7)
     monkeypatch.setattr(grid, "MOST_COUNTED", 5)
     monkeypatch.setattr(grid, "PAGE_SIZE", 2)
 

@@ -12,7 +12,7 @@ from apps.projects.models import Project
 from apps.reviews.search.saved_filters import KIND
 from tests.factories.accounts import api_of
 from tests.factories.bulk import run_job
-from tests.factories.labels import open_several
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
 from tests.factories.reviews import suggest
 
@@ -29,7 +29,7 @@ def url(project: Project, rest: str) -> str:
 
 
 def test_items_are_narrowed_by_every_field(project: Project, api: APIClient) -> None:
-    first, second = open_several(project, 2)
+    first, second = queued_items(project, 2)
     suggest(first, "good", reasons=["tie"])
 
     def ids(**asked: Any) -> list[int]:
@@ -64,7 +64,7 @@ def test_filters_are_saved_read_and_forgotten(project: Project, api: APIClient) 
 
 
 def test_a_job_is_tried_started_and_undone(project: Project, api: APIClient) -> None:
-    items = open_several(project, 3)
+    items = queued_items(project, 3)
     suggest(items[0], "good")
     body = {"action": "accept", "items": [items[0].pk, items[1].pk], "dry_run": True}
 

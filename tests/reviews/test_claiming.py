@@ -12,7 +12,8 @@ from apps.reviews.models import Slot
 from apps.reviews.queue import selectors
 from apps.reviews.queue.leases import claim_next_item, release_leases, renew_leases, take_slot
 from apps.reviews.queue.selectors import Look, next_places
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
+from tests.factories.labels import queued_items
+from tests.factories.reviews import answer, claim, new_project, reviewer, token
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,9 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Item, Project
 from apps.reviews.models import Comment, Mention
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import expert, new_project, queued_items, reviewer
+from tests.factories.reviews import expert, new_project, reviewer
 from tests.reviews.test_comments import HOSTILE, say
 
 pytestmark = pytest.mark.django_db

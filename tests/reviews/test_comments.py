@@ -28,8 +28,9 @@ from apps.reviews.models import Comment, Mention, ReviewSettings
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.cases import all_cases
 from tests.factories.accounts import UserFactory
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"overlap": 2}

@@ -18,8 +18,9 @@ from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import undo_last
 from tests.cases import present
 from tests.factories.accounts import browser_of
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, token
+from tests.factories.reviews import answer, claim, new_project, reviewer, token
 
 pytestmark = pytest.mark.django_db
 PROJECT = {"check_share": 1.0}

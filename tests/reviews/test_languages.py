@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 28, tzinfo=UTC)
 @pytest.mark.django_db
 def test_conflicting_labels_are_english_in_addresses() -> None:
     schema = new_project().schemas.get().parsed
-    voices = [Voice(1, value, 1, "ann", "crowd", NOW) for value in ("bad", None)]
+    voices = [Voice(1, value, 1, "ann", "crowd", NOW, None) for value in ("bad", None)]
     with override("de"):
         against = _contested_labels(schema, voices)
         assert (against, against_words(against)) == ("bad / unsure", "bad / unsicher")

@@ -14,8 +14,9 @@ from apps.reviews.models import Intervention, ReviewerStatus, Slot
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.reviewer_status import pause, resume
 from tests.factories.accounts import UserFactory
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, new_project, reviewer
 from tests.reviews.test_known import with_gold
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,8 @@ from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import return_to_queue, undo_last
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.cases import all_cases, present
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer
+from tests.factories.labels import queued_items
+from tests.factories.reviews import answer, claim, new_project, reviewer
 
 pytestmark = pytest.mark.django_db
 

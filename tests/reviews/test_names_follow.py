@@ -18,8 +18,9 @@ from apps.reviews.search.query import read_query
 from apps.reviews.search.saved_filters import save_filter
 from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
+from tests.factories.labels import queued_items
 from tests.factories.projects import ASPECTS, ProjectFactory
-from tests.factories.reviews import answer, claim, queued_items, reviewer
+from tests.factories.reviews import answer, claim, reviewer
 from tests.factories.schema_changes import changed
 
 pytestmark = pytest.mark.django_db

@@ -10,21 +10,24 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.debates.models import Debate, Turn
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
 from apps.reviews.models import KeyMap, Slot
 from apps.reviews.queue.key_bindings import DEFAULTS, keys_of
 from apps.reviews.queue.status import queue_progress
 from apps.reviews.queue.undo import return_to_queue, undo_last
+from apps.reviews.templatetags.reviews import spoken
+from labelhub.core.schema import schema_from_names
 from tests.cases import all_cases
 from tests.factories.accounts import browser_of
 from tests.factories.debates import finished_debate, project_with_items, started_run
+from tests.factories.labels import queued_items
 from tests.factories.projects import ASPECTS, member
 from tests.factories.reviews import (
     answer,
     claim,
     new_project,
-    queued_items,
     reviewer,
     suggest,
     suggested_items,
@@ -354,3 +357,12 @@ def test_a_debate_is_who_said_what_about_which_label() -> None:
     assert "disagree - &quot;only soup&quot;" in html
     assert "Nothing else." in html
     assert "Final Decision" not in html
+
+
+@pytest.mark.timeout(20)
+@all_cases("filler", [" ", "*", "* ", ": ", "# "])
+def test_a_model_that_repeats_itself_does_not_hold_up_the_page(filler: str) -> None:
+    schema = schema_from_names("multi", ["Food"])
+    turn = Turn(text=f"- {filler * 20_000}x\n- **Food:** fresh", debate=Debate(item=Item()))
+
+    assert spoken(turn, schema)[-1] == ("Food", "fresh")

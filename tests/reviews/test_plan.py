@@ -11,7 +11,7 @@ from apps.reviews.models import Intervention
 from apps.reviews.queue import plan
 from apps.reviews.queue.plan import change_review_plan
 from tests.factories.accounts import browser_of
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 def project() -> Project:
     """A project in which two people label each item, and one has labelled the first."""
     project = ProjectFactory.create(overlap=2)
-    items = open_several(project, 3)
+    items = queued_items(project, 3)
     record_label(draft(items[0], person(project), "good"))
     return project
 

@@ -11,9 +11,10 @@ from apps.reviews.quality.comparison import read_shared_labels
 from apps.reviews.quality.reports import PersonRow, people_report, person_report
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import skip_item, submit_label
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import answer, claim, new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import answer, claim, new_project, reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 

@@ -20,7 +20,7 @@ def test_a_stretch_without_a_number_is_a_gap_and_the_rest_has_intervals() -> Non
     assert line.points == [(0, 0.75), None, (2, 1.0)]
     points = [mark for mark in right.marks if isinstance(mark, Point)]
     assert all(point.y_ends and point.y_ends[0] < point.y <= point.y_ends[1] for point in points)
-    assert points[0].words.startswith("1–100: 75 %, ")
+    assert points[0].words.startswith("1–100: 75\xa0%, ")
     assert [row["labels"] for row in right.rows] == [100, 100, 100]
 
     speed = present(speed_chart(stretches, "crowd"))

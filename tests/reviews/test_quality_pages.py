@@ -8,9 +8,10 @@ from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.reviews.models import Intervention, Requeue, ReviewerStatus
 from apps.reviews.quality import requeue
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import queued_items, reviewer, suggest
+from tests.factories.reviews import reviewer, suggest
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script>"

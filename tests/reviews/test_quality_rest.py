@@ -9,9 +9,10 @@ from apps.projects.models import Project
 from apps.reviews.quality import requeue
 from apps.reviews.quality.requeue import run_requeue
 from tests.factories.accounts import api_of
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
 from tests.factories.quality import checked, known, worked
-from tests.factories.reviews import queued_items, reviewer
+from tests.factories.reviews import reviewer
 
 pytestmark = pytest.mark.django_db
 

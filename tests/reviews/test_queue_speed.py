@@ -8,7 +8,8 @@ from apps.accounts.models import User
 from apps.projects.models import Project
 from apps.reviews.models import Decision
 from apps.reviews.queue.selectors import next_places
-from tests.factories.reviews import new_project, queued_items, reviewer
+from tests.factories.labels import queued_items
+from tests.factories.reviews import new_project, reviewer
 
 pytestmark = pytest.mark.django_db
 

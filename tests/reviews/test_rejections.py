@@ -36,7 +36,7 @@ from labelhub.core.errors import InvalidInput
 from tests.cases import present
 from tests.factories.accounts import api_of
 from tests.factories.bulk import planned
-from tests.factories.labels import draft, person
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.projects import member
 from tests.factories.quality import known
 from tests.factories.reviews import (
@@ -44,7 +44,6 @@ from tests.factories.reviews import (
     claim,
     expert,
     new_project,
-    queued_items,
     reviewer,
     suggest,
     suggested_items,

@@ -18,10 +18,10 @@ from apps.reviews.quality import requeue
 from apps.reviews.quality.requeue import requeue_labels, run_requeue
 from labelhub.core.errors import Conflict
 from tests.cases import present
-from tests.factories.labels import draft
+from tests.factories.labels import draft, queued_items
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
-from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, reviewer
 
 pytestmark = pytest.mark.django_db
 

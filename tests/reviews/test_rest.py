@@ -10,7 +10,8 @@ from apps.labels.models import Annotator, Label
 from apps.projects.models import Item, Project
 from tests.cases import all_cases
 from tests.factories.accounts import ApiKeyFactory
-from tests.factories.reviews import new_project, queued_items, suggest
+from tests.factories.labels import queued_items
+from tests.factories.reviews import new_project, suggest
 
 pytestmark = pytest.mark.django_db
 

@@ -17,8 +17,9 @@ from apps.reviews.queue.reviewer_status import pause
 from apps.reviews.queue.submission import skip_item
 from apps.reviews.queue.undo import reoffer_skipped, return_to_queue, undo_decision, undo_last
 from tests.cases import present
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import answer, claim, queued_items, reviewer
+from tests.factories.reviews import answer, claim, reviewer
 
 pytestmark = pytest.mark.django_db
 

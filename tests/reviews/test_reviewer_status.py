@@ -18,9 +18,10 @@ from apps.reviews.queue.reviewer_status import needed_right, pause, qualify, res
 from apps.reviews.queue.submission import Submitted, submit_label
 from labelhub.core.errors import Conflict, InvalidInput
 from tests.cases import all_cases, present
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known
-from tests.factories.reviews import answer, claim, expert, new_project, queued_items, reviewer
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer
 from tests.reviews.test_adjudication import in_conflict
 
 pytestmark = pytest.mark.django_db

@@ -31,18 +31,9 @@ from labelhub.core.errors import Conflict
 from labelhub.core.schema import LabelDef, ValueNotOffered, schema_from_names
 from labelhub.core.schema.operations import Add, InvalidChange, Merge, Rename, Retire, Split
 from tests.cases import present
-from tests.factories.labels import draft, open_item, person
+from tests.factories.labels import draft, open_item, person, queued_items
 from tests.factories.projects import ASPECTS
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-    token,
-)
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, suggest, token
 from tests.factories.schema_changes import begun, changed, decided, said, taken_back
 
 pytestmark = pytest.mark.django_db

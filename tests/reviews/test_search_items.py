@@ -20,8 +20,8 @@ from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.factories.agreement import decide
 from tests.factories.labels import draft, machine, open_item, person
-from tests.factories.labels import reviewer as reviewer_of
 from tests.factories.projects import ASPECTS, ImportBatchFactory, ProjectFactory
+from tests.factories.reviews import reviewer
 
 pytestmark = pytest.mark.django_db
 
@@ -116,7 +116,7 @@ def test_doubt_is_found_by_reason_and_range(project: Project) -> None:
 
 def test_items_are_found_by_who_has_to_do_with_them(project: Project) -> None:
     a, b, c = (open_item(project, external_id=name) for name in "abc")
-    somebody = reviewer_of(project)
+    somebody = reviewer(project)
     assign_items(project, [a.pk], [somebody])
     Comment.objects.create(project=project, item=b, author=somebody, text="What is this?")
     Comment.objects.create(project=project, item=c, text="Done.", resolved_at=timezone.now())
@@ -175,7 +175,7 @@ def test_whoever_is_to_audit_blind_learns_nothing_from_a_search(project: Project
     audited, other = (open_item(project, external_id=name) for name in ("audited", "other"))
     debate(audited, "good", reasons=("audit",), uncertainty=0.7)
     debate(other, "good", uncertainty=0.7)
-    somebody = reviewer_of(project)
+    somebody = reviewer(project)
 
     for asked in (
         {"suggested": "good"},

@@ -12,7 +12,9 @@ from apps.reviews.models import Decision
 from apps.reviews.queue.status import queue_progress, queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item
 from apps.reviews.queue.undo import return_to_queue
-from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
+from tests.factories.agreement import decide
+from tests.factories.labels import queued_items
+from tests.factories.reviews import answer, claim, expert, reviewer
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +85,17 @@ def test_what_is_left_is_what_waits_for_this_person(project: Project) -> None:
     # What was put off comes back, and the last is for everybody.
     assert queue_progress(project, person).left == 2
     assert queue_progress(project, other).left == 5
+
+
+def test_items_with_gold_are_left_too_and_come_last(project: Project, person: User) -> None:
+    known, unknown = queued_items(project, 2)
+    decide(known, "good")
+    progress = queue_progress(project, person)
+    assert (progress.left, progress.with_gold) == (2, 1)
+    assert answer(claim(project, person), person, "good").label.item_id == unknown.pk
+    assert answer(claim(project, person), person, "good").label.item_id == known.pk
+    progress = queue_progress(project, person)
+    assert (progress.left, progress.with_gold) == (0, 0)
 
 
 def test_what_was_sent_back_is_left_again(project: Project, item: Item, person: User) -> None:

@@ -17,17 +17,9 @@ from apps.reviews.queue.plan import change_review_plan
 from apps.reviews.queue.submission import skip_item, submit_label
 from labelhub.core.errors import InvalidInput, NotFound
 from tests.cases import present
+from tests.factories.labels import queued_items
 from tests.factories.projects import GuidelineFactory
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-    token,
-)
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, suggest, token
 
 pytestmark = pytest.mark.django_db
 

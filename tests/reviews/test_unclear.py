@@ -22,8 +22,8 @@ from apps.reviews.queue.submission import submit_label
 from apps.reviews.queue.undo import undo_last
 from labelhub.core.errors import InvalidInput
 from tests.cases import present
-from tests.factories.labels import draft, machine
-from tests.factories.reviews import answer, claim, expert, queued_items, reviewer
+from tests.factories.labels import draft, machine, queued_items
+from tests.factories.reviews import answer, claim, expert, reviewer
 from tests.reviews.test_adjudication import disputed, in_conflict, rule, state_of
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,9 @@ from apps.reviews.search.grid import read_grid, search_items
 from apps.reviews.search.query import read_query
 from tests.factories.accounts import browser_of
 from tests.factories.bulk import done, planned
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import expert, new_project, queued_items, reviewer, suggest
+from tests.factories.reviews import expert, new_project, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict
 from tests.reviews.test_unclear import cannot_tell, stands, unclear_item
 

@@ -13,16 +13,9 @@ from apps.reviews.queue.item_context import review_task
 from apps.reviews.queue.undo import undo_last
 from tests.debates.routing_world import debated
 from tests.factories.accounts import api_of, browser_of
+from tests.factories.labels import queued_items
 from tests.factories.projects import member
-from tests.factories.reviews import (
-    answer,
-    claim,
-    expert,
-    new_project,
-    queued_items,
-    reviewer,
-    suggest,
-)
+from tests.factories.reviews import answer, claim, expert, new_project, reviewer, suggest
 from tests.reviews.test_adjudication import in_conflict, rule
 from tests.reviews.test_comments import say
 from tests.reviews.test_known import with_gold

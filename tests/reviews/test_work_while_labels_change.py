@@ -17,8 +17,8 @@ from labelhub.core.schema import LabelDef
 from labelhub.core.schema.operations import Add, Rename, Retire
 from tests.factories.accounts import browser_of
 from tests.factories.bulk import done, planned, undone
-from tests.factories.labels import draft, open_item, person
-from tests.factories.reviews import answer, claim, queued_items, reviewer, suggest
+from tests.factories.labels import draft, open_item, person, queued_items
+from tests.factories.reviews import answer, claim, reviewer, suggest
 from tests.factories.schema_changes import begun, changed, said
 
 pytestmark = pytest.mark.django_db

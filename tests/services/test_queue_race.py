@@ -13,7 +13,8 @@ from apps.reviews.models import Decision
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.leases import claim_next_item
 from apps.reviews.queue.submission import submit_label
-from tests.factories.reviews import new_project, queued_items, reviewer
+from tests.factories.labels import queued_items
+from tests.factories.reviews import new_project, reviewer
 from tests.services.threads import shared_database, together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(120)]

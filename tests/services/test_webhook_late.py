@@ -15,7 +15,7 @@ from apps.labels.models import Annotator, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
 from tests.factories.exchange import derived, webhook_of
-from tests.factories.labels import draft, open_several, person
+from tests.factories.labels import draft, person, queued_items
 from tests.factories.projects import ProjectFactory
 from tests.services.threads import in_thread
 
@@ -81,7 +81,7 @@ def ends(mark: dict[str, Any]) -> bool:
 def test_a_label_that_is_committed_late_is_told_once() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
-    items, by = open_several(project, 3), person(project)
+    items, by = queued_items(project, 3), person(project)
     late = OpenTransaction(items[0], by)
     second = record_label(draft(items[1], by, "good"))
     assert rounds(webhook) == [second.pk]
@@ -101,7 +101,7 @@ def test_a_label_that_is_committed_late_is_told_once() -> None:
 def test_a_late_label_is_told_while_an_older_transaction_is_open() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project, events=["label.created"])
-    items, by = open_several(project, 3), person(project)
+    items, by = queued_items(project, 3), person(project)
     older, late = OpenTransaction(items[2], by), OpenTransaction(items[0], by)
     second = record_label(draft(items[1], by, "good"))
     assert rounds(webhook) == [second.pk]
@@ -112,7 +112,7 @@ def test_a_late_label_is_told_while_an_older_transaction_is_open() -> None:
 
 def test_the_newest_transaction_is_waited_for() -> None:
     project = ProjectFactory.create()
-    newest = OpenTransaction(open_several(project, 1)[0], person(project))
+    newest = OpenTransaction(queued_items(project, 1)[0], person(project))
     mark = {"before": event_feed.next_writer()}
     assert not event_feed.is_over(mark)
     newest.commit()
@@ -122,7 +122,7 @@ def test_the_newest_transaction_is_waited_for() -> None:
 def test_nothing_is_written_while_nothing_happens() -> None:
     project = ProjectFactory.create()
     webhook = webhook_of(project)
-    items, by = open_several(project, 1), person(project)
+    items, by = queued_items(project, 1), person(project)
     label = record_label(draft(items[0], by, "good"))
     assert settles(webhook, label.pk)
     turn = webhook.turn

@@ -99,6 +99,11 @@ class AgreementSerializer(serializers.Serializer[Any]):
     most_divided = serializers.ListField(child=serializers.DictField())
     left_out = serializers.DictField(child=serializers.IntegerField())
     reasons = serializers.DictField(child=serializers.CharField())
+    withheld = serializers.IntegerField(
+        required=False,
+        help_text="Items that the reviewer who asks has still to label: machines' labels of them "
+        "are left out.",
+    )
     cost = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
 
 
@@ -111,7 +116,7 @@ class CountsSerializer(serializers.Serializer[Any]):
     predicted_no_gold_no = serializers.IntegerField()
 
 
-class LabelScoreSerializer(serializers.Serializer[Any]):
+class LabelFiguresSerializer(serializers.Serializer[Any]):
     """One label's counts and metrics."""
 
     label = serializers.CharField()  # type: ignore[assignment]  # a serializer has an attribute of that name
@@ -119,6 +124,11 @@ class LabelScoreSerializer(serializers.Serializer[Any]):
     precision = FigureSerializer()
     recall = FigureSerializer()
     f1 = FigureSerializer()
+
+
+class LabelScoreSerializer(LabelFiguresSerializer):
+    """With the accuracy."""
+
     accuracy = FigureSerializer()
 
 

@@ -8,7 +8,7 @@ from rest_framework import serializers, status
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
-from apps.agreement.api.agreement import CountsSerializer, FigureSerializer
+from apps.agreement.api.agreement import FigureSerializer, LabelFiguresSerializer
 from apps.agreement.experiments.page import main_finding
 from apps.agreement.experiments.report import report_of
 from apps.common.api.viewsets import ApiViewSet
@@ -74,16 +74,6 @@ class ExperimentSerializer(serializers.ModelSerializer[Experiment]):
     def get_going(self, experiment: Experiment) -> bool:
         """Whether some run is not over."""
         return any(run.going for run in experiment.runs.all())
-
-
-class LabelFiguresSerializer(serializers.Serializer[Any]):
-    """One label of one arm; counts are passes."""
-
-    label = serializers.CharField()  # type: ignore[assignment]  # a serializer has an attribute of that name
-    counts = CountsSerializer()
-    precision = FigureSerializer()
-    recall = FigureSerializer()
-    f1 = FigureSerializer()
 
 
 class ChangesSerializer(serializers.Serializer[Any]):

@@ -205,7 +205,9 @@ def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
     if verdict is None:
         waiting = len(drawn.pending)
         raise Conflict(
-            f"People have yet to decide {waiting:,} of the {len(guarantee.sample):,} items drawn.",
+            "People have yet to decide %(waiting)s of the %(sample)s items drawn.",
+            waiting=waiting,
+            sample=len(guarantee.sample),
             data={"drawn": len(guarantee.sample), "pending": waiting},
         )
     if verdict.chosen is None:

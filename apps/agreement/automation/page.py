@@ -17,7 +17,7 @@ from apps.agreement.automation.sample import Drawn, Verdict, judge, sample_of, w
 from apps.agreement.automation.tasks import check_live_promise
 from apps.agreement.models import Guarantee
 from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, number_tick, share_tick
-from apps.common.figures import count_words, localise, share_words
+from apps.common.figures import count_words, percent_words, share_words
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
@@ -122,7 +122,7 @@ def _wrong_ones(guarantee: Guarantee) -> dict[str, str]:
 
 
 def _percent(share: float) -> str:
-    return localise(f"{100 * share:.4g} %")
+    return percent_words(f"{100 * share:.4g}")
 
 
 COVERAGES = (
@@ -481,7 +481,7 @@ def risk_coverage(
     else:
         accepted = gettext("%(share)s accepted, at most %(bound)s wrong") % {
             "share": share_words(chosen.coverage),
-            "bound": localise(f"{100 * chosen.bound:.1f} %"),
+            "bound": percent_words(f"{100 * chosen.bound:.1f}"),
         }
         description += " " + gettext("Chosen: %(accepted)s, %(aim)s.") % {
             "accepted": accepted,
@@ -497,12 +497,12 @@ def risk_coverage(
         description=description,
         rows=[
             {
-                "threshold": step.threshold,
-                "accepted share": step.coverage,
-                "accepted": step.accepted,
-                "wrong": step.errors,
-                "error": step.error,
-                "upper bound": step.bound,
+                gettext_noop("threshold"): step.threshold,
+                gettext_noop("accepted share"): step.coverage,
+                gettext_noop("accepted"): step.accepted,
+                gettext_noop("wrong"): step.errors,
+                gettext_noop("error"): step.error,
+                gettext_noop("upper bound"): step.bound,
                 "note": "chosen" if step == chosen else "",
             }
             for step in sorted(steps, key=lambda step: step.coverage)

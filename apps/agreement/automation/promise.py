@@ -129,4 +129,10 @@ def audit_share(target: float, confidence: float, accepted: int, now: float) -> 
 
 def _check_range(name: str, given: float, low: float, high: float, example: str) -> None:
     if not low <= given <= high:
-        raise InvalidInput.at(name, f"must be from {low:g} to {high:g}, such as {example}.")
+        raise InvalidInput.at(
+            name,
+            "must be from %(low)s to %(high)s, such as %(example)s.",
+            low=low,
+            high=high,
+            example=example,
+        )

@@ -164,12 +164,15 @@ def draw_sample(
     if not pool.comparable:
         raise Conflict("Free texts are neither right nor wrong as a whole: no error to bound.")
     needed = labels_needed(target, confidence)
-    more = "more errors or " if promise.may_allow_more(target) else ""
     if len(pool.drawable) < needed:
         raise Conflict(
-            f"At most {target:.4g} wrong at a confidence of {confidence:g} needs at least "
-            f"{needed:,} items that may be drawn, and there are {len(pool.drawable):,}. Debate "
-            f"more items, or allow {more}less confidence.",
+            "At most %(target)s wrong at a confidence of %(confidence)s needs at least "
+            "%(needed)s items that may be drawn, and there are %(drawable)s. Debate more "
+            "items, or allow more errors or less confidence.",
+            target=f"{target:.4g}",
+            confidence=confidence,
+            needed=needed,
+            drawable=len(pool.drawable),
             data={"needed": needed, "available": len(pool.drawable)},
         )
     size = min(promise.sample_size(target, confidence, coverage), len(pool.drawable))

@@ -320,7 +320,6 @@ class ShownReading:
     reading: Reading
     letter: str
     text: str
-    external_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,14 +389,17 @@ def _in_language(report: ExperimentReport, arms: Sequence[Arm]) -> ExperimentRep
 def reading_shelves(report: ExperimentReport) -> list[Shelf]:
     """Debates worth reading, by reason; taken from the arms in turn, so that each has some."""
     chosen = {kind: _interleave(report.arms, kind) for kind in WORTH}
-    items = _items([reading for found in chosen.values() for reading in found])
+    texts = _texts([reading for found in chosen.values() for reading in found])
     letters = {arm.run_id: arm.letter for arm in report.arms}
     return [
         Shelf(
             kind=kind,
             words=KIND_WORDS[kind],
             count=sum(arm.kinds.get(kind, 0) for arm in report.arms),
-            shown=[_shown(reading, letters[reading.run_id], items) for reading in found],
+            shown=[
+                ShownReading(reading, letters[reading.run_id], texts.get(reading.item_id, ""))
+                for reading in found
+            ],
         )
         for kind, found in chosen.items()
         if found
@@ -406,9 +408,12 @@ def reading_shelves(report: ExperimentReport) -> list[Shelf]:
 
 def with_texts(readings: Sequence[Reading], arms: Sequence[Arm]) -> list[ShownReading]:
     """A page of debates with their texts."""
-    items = _items(readings)
+    texts = _texts(readings)
     letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
-    return [_shown(reading, letters[reading.run_id], items) for reading in readings]
+    return [
+        ShownReading(reading, letters[reading.run_id], texts.get(reading.item_id, ""))
+        for reading in readings
+    ]
 
 
 def expected_width(planned: Sequence[PlannedArm], chosen: int) -> dict[str, Any]:
@@ -457,15 +462,9 @@ def _interleave(arms: Sequence[ArmReport], kind: str) -> list[Reading]:
     return chosen[:SHOWN]
 
 
-def _items(readings: Sequence[Reading]) -> dict[int, tuple[str, str]]:
+def _texts(readings: Sequence[Reading]) -> dict[int, str]:
     ids = {reading.item_id for reading in readings}
-    found = Item.objects.filter(pk__in=ids).values_list("pk", "text", "external_id")
-    return {pk: (text, external_id) for pk, text, external_id in found}
-
-
-def _shown(reading: Reading, letter: str, items: dict[int, tuple[str, str]]) -> ShownReading:
-    text, external_id = items.get(reading.item_id, ("", ""))
-    return ShownReading(reading, letter, text, external_id)
+    return dict(Item.objects.filter(pk__in=ids).values_list("pk", "text"))
 
 
 def _sum(parts: Sequence[float | None]) -> float | None:

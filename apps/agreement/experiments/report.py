@@ -243,7 +243,7 @@ def readings_of(experiment: Experiment, arms: Sequence[Arm], kind: str) -> list[
         InvalidInput: no such kind.
     """
     if kind not in KIND_WORDS:
-        raise InvalidInput(f"kind: must be one of {', '.join(KIND_WORDS)}.")
+        raise InvalidInput("kind: must be one of %(kind_words)s.", kind_words=", ".join(KIND_WORDS))
     answers = answers_of(experiment, arms)
     return [
         reading

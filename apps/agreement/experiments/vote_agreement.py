@@ -30,7 +30,9 @@ def with_ends(shown: Figure) -> Figure:
 
 MOST = 0.5
 FEWEST_SAMPLES = 5
-NO_MEASURE = gettext_noop("no arm measures ambiguity: add self-consistency with 5 samples or more")
+NO_MEASURE = gettext_noop(
+    "no set-up measures ambiguity: add self-consistency with 5 samples or more"
+)
 ALL_ITEMS = gettext_noop("all items")
 BEFORE = gettext_noop("before the discussion")
 AMBIGUOUS, NORMAL = gettext_noop("ambiguous items"), gettext_noop("normal items")

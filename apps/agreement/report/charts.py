@@ -34,7 +34,7 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import count_words, draw_figure, ends, share_words
+from apps.common.figures import count_words, draw_figure, ends, localise, number_words, share_words
 from apps.common.values import join_names
 from labelhub.core.schema import TASKS
 
@@ -122,7 +122,7 @@ def accuracy(report: Report) -> Chart | None:
             },
         )
         for kind in truth.kinds
-        if kind != "author" or truth.key == "against_gold"
+        if kind != "author" or truth.by == "gold"
     ]
     title = gettext("Right against %(truth)s") % {"truth": truth.name}
     return interval_bars(sources, of=title, key="accuracy")
@@ -142,7 +142,7 @@ def offers(report: Report, truth: Truth) -> list[Offer]:
     """
     found = []
     for kind in truth.kinds:
-        if kind not in report["cost"] or (kind == "author" and truth.key != "against_gold"):
+        if kind not in report["cost"] or (kind == "author" and truth.by != "gold"):
             continue
         name, label = short_name(report, kind), report["cost"][kind]["per_label"]
         single = [{"votes": 1, "accuracy": truth.found[kind]["accuracy"]}]
@@ -295,8 +295,8 @@ def _short(value: float, *, percent: bool) -> str:
     """A number in a small cell: ``.62``, ``1``, ``−.05``; per cent without its sign."""
     if percent:
         return f"{value * 100:.0f}"
-    words = f"{value:.2f}".replace("-", "−").replace("0.", ".")
-    return {"1.00": "1", "−.00": ".00"}.get(words, words)
+    words = number_words(value)
+    return words.replace("0", "", 1) if abs(round(value, 2)) < 1 else localise(f"{value:.0f}")
 
 
 def confusion(report: Report, kind: str) -> Chart | None:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from apps.agreement.report.label_matrix import counted_labels
 from apps.agreement.report.slices import Slice
-from apps.agreement.report.truths import name_of, truth_name
+from apps.agreement.report.truths import short_name, truth_name
 from apps.common.figures import count_words
 from apps.common.values import quoted
 from apps.labels.blindness import hidden_from, opinions_hidden_from
@@ -55,19 +55,20 @@ class ItemSelection:
         """
         for name, kind in (("of", self.of), ("other", self.other)):
             if kind not in KINDS and (name == "of" or kind):
-                raise InvalidInput(f"{name}: must be one of {', '.join(KINDS)}.")
+                raise InvalidInput(
+                    "%(name)s: must be one of %(kinds)s.", name=name, kinds=", ".join(KINDS)
+                )
         if self.by not in TRUTHS and (self.by or not self.other):
-            raise InvalidInput(f"by: must be one of {', '.join(TRUTHS)}.")
+            raise InvalidInput("by: must be one of %(truths)s.", truths=", ".join(TRUTHS))
         if not self.other and self.cell not in CELLS and not (self.predicted and self.meant):
-            raise InvalidInput(f"cell: must be one of {', '.join(CELLS)}.")
+            raise InvalidInput("cell: must be one of %(cells)s.", cells=", ".join(CELLS))
 
     def words(self, offline: Mapping[str, Any]) -> str:
         """A description of the items; ``offline`` has the kinds that are no LLM."""
         report = {"offline": offline}
-        of, other = name_of(report, self.of), name_of(report, self.other)
         named = {
-            "kind": of,
-            "other": other,
+            "kind": short_name(report, self.of),
+            "other": short_name(report, self.other),
             "truth": truth_name(self.by),
             "label": self.about or self.predicted,
             "true": self.meant,
@@ -77,17 +78,15 @@ class ItemSelection:
         elif self.other:
             words = gettext("%(kind)s and %(other)s differ")
             if self.of == self.other:
-                words = gettext("divided within %(kind)s")
+                words = gettext("%(kind)s: divided among themselves")
         elif not self.cell:
             words = gettext("%(kind)s: “%(label)s”, %(truth)s: “%(true)s”")
         else:
             words = {
-                "errors": gettext(
-                    "“%(label)s” wrongly given or missed by %(kind)s, against %(truth)s"
-                ),
-                "wrong": gettext("“%(label)s” given by %(kind)s, not by %(truth)s"),
-                "missed": gettext("“%(label)s” given by %(truth)s, not by %(kind)s"),
-                "right": gettext("“%(label)s” given by %(kind)s and by %(truth)s"),
+                "errors": gettext("%(kind)s: “%(label)s” wrongly given or missed, by %(truth)s"),
+                "wrong": gettext("%(kind)s: “%(label)s” wrongly given, by %(truth)s"),
+                "missed": gettext("%(kind)s: “%(label)s” missed, by %(truth)s"),
+                "right": gettext("%(kind)s: “%(label)s” rightly given, by %(truth)s"),
             }[self.cell]
         return words % named
 
@@ -199,7 +198,7 @@ def _label_cells(
         return answer == place, truth == place, (answer >= 0) & (truth >= 0)
     names, members = set_members(list(sheet.sets))
     if asked.about not in names:
-        raise InvalidInput(f"about: there is no label '{asked.about[:80]}'.")
+        raise InvalidInput("about: there is no label '%(about)s'.", about=asked.about[:80])
     has = members[:, names.index(asked.about)]
     patterns = sheet.patterns_of(asked.of)
     said_it = (2 * (patterns.counts @ has.astype(np.int64)) > patterns.totals)[patterns.of_item]
@@ -209,7 +208,9 @@ def _label_cells(
 
 def _category_index(sheet: LabelMatrix, parameter: str, name: str) -> int:
     if not sheet.shares_categories or name not in sheet.categories:
-        raise InvalidInput(f"{parameter}: there is no label '{name[:80]}'.")
+        raise InvalidInput(
+            "%(parameter)s: there is no label '%(name)s'.", parameter=parameter, name=name[:80]
+        )
     return list(sheet.categories).index(name)
 
 

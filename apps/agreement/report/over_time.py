@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from django.db.models import Count, Max, Min
-from django.utils.formats import date_format
+from django.utils.formats import date_format, get_format
 from django.utils.timezone import localdate
 from django.utils.translation import gettext
 
@@ -27,7 +27,7 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import count_words, ends
+from apps.common.figures import count_words, day_words, ends
 from apps.labels.models import Label
 from apps.projects.models import LabelSchema, Project
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
@@ -49,10 +49,12 @@ class Period:
     @property
     def words(self) -> str:
         """``3 Nov`` for a day, ``3–9 Nov`` for more within a month."""
-        last = date_format(self.last, "j M")
+        last = day_words(self.last)
         if self.first == self.last:
             return last
-        pattern = "j" if self.first.month == self.last.month else "j M"
+        pattern = get_format("MONTH_DAY_FORMAT")
+        if self.first.month == self.last.month:
+            pattern = pattern.removesuffix(" M")
         return f"{date_format(self.first, pattern)}–{last}"
 
 

@@ -85,6 +85,7 @@ def overview(project: Project, report: Report, asked: Slice, reader: User) -> di
         "sentences": sentences(report),
         "level": agreement_level(main),
         "agreement": main,
+        "agreement_doubts": doubts(main),
         "few": FEW_ITEMS,
         "mostly_in_view": (in_view["value"] or 0) >= MOSTLY,
         "trust_kinds": [(kind, kind in report["offline"]) for kind in kinds],

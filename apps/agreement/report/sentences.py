@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
-from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 
-from apps.agreement.charts import interval_words, with_interval
+from apps.agreement.charts import with_interval
 from apps.agreement.report.services import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.report.tables import MAIN_WORDS, main_coefficient, p_words
-from apps.agreement.report.truths import Report, Truth, name_of, truths_of
-from apps.common.figures import count_words, draw_figure, number_words, range_words, share_words
+from apps.agreement.report.truths import Report, Truth, short_name, truths_of
+from apps.common.figures import count_words, draw_figure, range_words, share_words
 from apps.common.values import join_names, quoted
 from labelhub.core.agreement.reports.reasons import NO_VARIATION
 from labelhub.core.schema import TASKS
@@ -20,8 +18,6 @@ from labelhub.core.schema import TASKS
 #: Krippendorff 2019, section 12.5: enough for conclusions, and for tentative ones.
 RELIABLE, TENTATIVE = 0.8, 0.667
 FEW_ITEMS = 10
-#: A label with such an F1 is not hard.
-HARDLY_HARD = 0.95
 BEYOND_CHANCE = 0.05
 #: Machines that are named one by one.
 MOST_NAMES = 4
@@ -37,8 +33,8 @@ class Sentence:
 
 
 def sentences(report: Report) -> list[Sentence]:
-    """The most useful findings: who is right, who agrees, the hardest label, who may be replaced;
-    last the quality of the gold."""
+    """The most useful findings: who is right, who agrees, who may be replaced; last the quality of
+    the gold."""
     found: list[Sentence | None] = []
     truths = truths_of(report)
     if truths:
@@ -50,19 +46,14 @@ def sentences(report: Report) -> list[Sentence]:
         )
         found.append(Sentence(words))
     found += [_own_agreement(report, kind) for kind in report["within"]]
-    if truths:
-        found.append(_hardest_label(report, truths[0]))
     # Position bias, where items bring their own options.
     for kind, bias in (report.get("position_bias") or {}).items():
         if bias["p"] is not None and bias["p"] < BEYOND_CHANCE:
-            words = ngettext(
-                "%(name)s prefers some positions among the options more often than by chance "
-                "(p %(p)s).",
-                "%(name)s prefer some positions among the options more often than by chance "
-                "(p %(p)s).",
-                _number(kind),
+            words = gettext(
+                "%(name)s: some positions among the options are chosen more often than by chance "
+                "(p %(p)s)."
             )
-            named = {"name": _subject(report, kind), "p": p_words(bias["p"])}
+            named = {"name": short_name(report, kind), "p": p_words(bias["p"])}
             found.append(Sentence(words % named, kind))
     found += [*_replacements(report), _gold_sentence(report)]
     return [sentence for sentence in found if sentence is not None]
@@ -101,84 +92,27 @@ def percent(figure: Mapping[str, Any]) -> str:
     return with_interval(draw_figure(figure, percent=True))
 
 
-def _number(kind: str) -> int:
-    """The grammatical number of a kind's name, for ``ngettext``."""
-    return 2 if kind == "expert" else 1
-
-
-def _subject(report: Report, kind: str) -> str:
-    """The kind at the beginning of a sentence."""
-    return capfirst(name_of(report, kind))
-
-
 def _ranking(report: Report, truth: Truth) -> Sentence:
     kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
     if not kinds:
         words = gettext("All who labelled here also decided: the gold cannot show who is right.")
         return Sentence(words)
+    text = gettext("Right against %(truth)s: %(shares)s.")
+    items = truth.figure(kinds[0])["n"]
     if TASKS[report["task"]].written:
-        return _nearest_texts(report, truth, kinds)
-    best = kinds[0]
-    shown = truth.figure(best)
-    if len(kinds) > 1:
-        text = ngettext(
-            "%(name)s is right most often about %(truth)s: %(shares)s.",
-            "%(name)s are right most often about %(truth)s: %(shares)s.",
-            _number(best),
-        )
-    else:
-        text = ngettext(
-            "%(name)s is right about %(truth)s: %(shares)s.",
-            "%(name)s are right about %(truth)s: %(shares)s.",
-            _number(best),
-        )
-    rest = [f"{name_of(report, kind)} {percent(truth.figure(kind))}" for kind in kinds[1:]]
-    shares = "; ".join(filter(None, [percent(shown), ", ".join(rest)]))
-    text %= {"name": _subject(report, best), "truth": truth.words, "shares": shares}
-    if rest and not _is_reliable(report, truth, best, kinds[1]):
+        # Hardly any free texts are equal word for word.
+        text = gettext("Words shared with %(truth)s: %(shares)s.")
+        items = truth.found[kinds[0]]["items"]
+    shares = [f"{short_name(report, kind)} {percent(truth.figure(kind))}" for kind in kinds]
+    text %= {"truth": truth.name, "shares": "; ".join(shares)}
+    if len(kinds) > 1 and not _is_significant(report, truth, *kinds[:2]):
         text += " " + gettext("The difference between the first two is not significant.")
-    return Sentence(text + _rests_on(shown["n"]), best)
-
-
-def _rests_on(items: int) -> str:
-    """A further sentence if these are few."""
-    if items >= FEW_ITEMS:
-        return ""
-    words = ngettext(
-        "This rests on only %(number)s item.", "This rests on only %(number)s items.", items
-    )
-    return " " + words % {"number": items}
-
-
-def _nearest_texts(report: Report, truth: Truth, kinds: Sequence[str]) -> Sentence:
-    """The ranking of free texts by shared words: hardly any are equal word for word."""
-    best, figures = kinds[0], [truth.figure(kind) for kind in kinds]
-    drawn = [draw_figure(shown, percent=True) for shown in figures]
-    doubts = [f" ({interval_words(figure)})" if figure.low else "" for figure in drawn]
-    if len(kinds) > 1:
-        text = gettext(
-            "The texts of %(name)s are nearest to %(truth)s: %(share)s of words shared%(interval)s"
+    if items < FEW_ITEMS:
+        words = ngettext(
+            "This rests on only %(number)s item.", "This rests on only %(number)s items.", items
         )
-    else:
-        text = gettext(
-            "The texts of %(name)s are like %(truth)s: %(share)s of words shared%(interval)s"
-        )
-    text %= {
-        "name": name_of(report, best),
-        "truth": truth.words,
-        "share": drawn[0].value,
-        "interval": doubts[0],
-    }
-    for kind, figure, doubt in list(zip(kinds, drawn, doubts, strict=True))[1:]:
-        named = {"name": name_of(report, kind), "share": f"{figure.value}{doubt}"}
-        text += "; " + gettext("of %(name)s %(share)s") % named
-    text += "."
-    low, high = figures[0].get("low"), figures[1].get("high") if len(kinds) > 1 else 0
-    if len(kinds) > 1 and (low is None or high is None or low <= high):
-        text += " " + gettext(
-            "The difference between the first two is not significant: their intervals overlap."
-        )
-    return Sentence(text + _rests_on(truth.found[best]["items"]), best)
+        text += " " + words % {"number": items}
+    return Sentence(text, kinds[0])
 
 
 def _own_agreement(report: Report, kind: str) -> Sentence | None:
@@ -186,54 +120,25 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     shown = report["within"][kind].get(name)
     if kind in ("author", "llm", "model") or not shown or shown["value"] is None:
         return None
-    drawn = draw_figure(shown)
-    figure = f"{gettext(MAIN_WORDS[name])} {drawn.value}"
-    if drawn.low:
-        figure = gettext("%(figure)s, %(low)s to %(high)s") % {
-            "figure": figure,
-            "low": drawn.low,
-            "high": drawn.high,
-        }
-    number = _number(kind)
     level = "percent" if name == "percent" else agreement_level(shown)
     text = {
-        "percent": ngettext(
-            "%(name)s agrees among themselves on %(share)s of pairs of labels.",
-            "%(name)s agree among themselves on %(share)s of pairs of labels.",
-            number,
+        "percent": gettext("%(name)s: %(figure)s of pairs of labels agree."),
+        "few": gettext("%(name)s: too few items are shared for a verdict. %(figure)s."),
+        "reliable": gettext(
+            "%(name)s: agreement is high enough to rely on one of them. %(figure)s."
         ),
-        "few": ngettext(
-            "%(name)s does not share enough items to show how far to rely on a single one "
-            "(%(figure)s).",
-            "%(name)s do not share enough items to show how far to rely on a single one "
-            "(%(figure)s).",
-            number,
+        "tentative": gettext(
+            "%(name)s: agreement is high enough for tentative conclusions. %(figure)s."
         ),
-        "reliable": ngettext(
-            "%(name)s agrees among themselves well enough to rely on one of them (%(figure)s).",
-            "%(name)s agree among themselves well enough to rely on one of them (%(figure)s).",
-            number,
+        "perhaps": gettext(
+            "%(name)s: agreement is perhaps high enough for tentative conclusions. %(figure)s."
         ),
-        "tentative": ngettext(
-            "%(name)s agrees among themselves enough for tentative conclusions (%(figure)s).",
-            "%(name)s agree among themselves enough for tentative conclusions (%(figure)s).",
-            number,
-        ),
-        "perhaps": ngettext(
-            "%(name)s agrees among themselves, perhaps enough for tentative conclusions "
-            "(%(figure)s).",
-            "%(name)s agree among themselves, perhaps enough for tentative conclusions "
-            "(%(figure)s).",
-            number,
-        ),
-        "low": ngettext(
-            "%(name)s does not agree among themselves enough to rely on a single one (%(figure)s).",
-            "%(name)s do not agree among themselves enough to rely on a single one (%(figure)s).",
-            number,
-        ),
+        "low": gettext("%(name)s: agreement is too low to rely on one of them. %(figure)s."),
     }[level]
-    named = {"name": _subject(report, kind), "figure": figure, "share": percent(shown)}
-    return Sentence(text % named, kind)
+    figure = f"{gettext(MAIN_WORDS[name])} {with_interval(draw_figure(shown))}"
+    if level == "percent":
+        figure = percent(shown)
+    return Sentence(text % {"name": short_name(report, kind), "figure": figure}, kind)
 
 
 def agreement_level(figure: Mapping[str, Any]) -> str:
@@ -246,33 +151,13 @@ def agreement_level(figure: Mapping[str, Any]) -> str:
     value, low = figure["value"], figure.get("low")
     if value is None:
         return "alike" if figure["reason"] == NO_VARIATION else "unknown"
-    if low is None or figure["n"] < FEW_ITEMS:
+    if figure["n"] < FEW_ITEMS or (low is None and value >= TENTATIVE):
         return "few"
+    if low is None:
+        return "low"
     if low >= TENTATIVE:
         return "reliable" if low >= RELIABLE else "tentative"
     return "perhaps" if value >= TENTATIVE else "low"
-
-
-def _hardest_label(report: Report, truth: Truth) -> Sentence | None:
-    rows = [
-        (label["f1"]["value"], label["label"], kind)
-        for kind in truth.kinds
-        if kind in ("crowd", "expert", "llm")
-        for label in truth.found[kind]["per_label"]
-        if label["f1"]["value"] is not None
-    ]
-    by_label: dict[str, list[tuple[float, str]]] = {}
-    for value, label, kind in rows:
-        by_label.setdefault(label, []).append((value, kind))
-    if len(by_label) < 2 or truth.figure(rows[0][2])["n"] < FEW_ITEMS:
-        return None
-    label, scores = min(by_label.items(), key=lambda entry: fmean(value for value, _ in entry[1]))
-    if fmean(value for value, _ in scores) >= HARDLY_HARD:
-        return None
-    wrong = [(value, kind) for value, kind in scores if value < HARDLY_HARD]
-    values = ", ".join(f"{name_of(report, kind)} {number_words(value)}" for value, kind in wrong)
-    text = gettext("“%(label)s” is the label with most errors: F1 %(values)s.")
-    return Sentence(text % {"label": label, "values": values})
 
 
 def _replacements(report: Report) -> list[Sentence]:
@@ -309,31 +194,22 @@ def _verdict(chosen: Mapping[str, Any], by_author: Mapping[str, Any]) -> Sentenc
     number = count_words(min(beaten))
     if len(set(beaten)) > 1:
         number = range_words(number, count_words(max(beaten)))
+    text = gettext(
+        "May not stand in for people: %(names)s (as good as %(number)s of %(tested)s compared; "
+        "half is enough)."
+    )
     if first["passes"]:
-        text = ngettext(
-            "%(names)s may stand in for people: as good as %(number)s of %(tested)s of them, where "
-            "half would do.",
-            "%(names)s may stand in for people: as good as %(number)s of %(tested)s of them, where "
-            "half would do.",
-            len(chosen),
-        )
-    else:
-        text = ngettext(
-            "%(names)s may not stand in for people: as good as %(number)s of %(tested)s of them, "
-            "where half would do.",
-            "%(names)s may not stand in for people: as good as %(number)s of %(tested)s of them, "
-            "where half would do.",
-            len(chosen),
+        text = gettext(
+            "May stand in for people: %(names)s (as good as %(number)s of %(tested)s compared; "
+            "half is enough)."
         )
     tested = count_words(first["tested"])
     text %= {"names": _join_names(list(chosen)), "number": number, "tested": tested}
     denied = [name for name in chosen if by_author.get(name, {}).get("passes") is False]
     if first["passes"] and denied:
-        text += " " + ngettext(
-            "Measured by the author's own answer %(names)s may not.",
-            "Measured by the author's own answer %(names)s may not.",
-            len(denied),
-        ) % {"names": _join_names(denied)}
+        text += " " + gettext("Not by the author's own answer: %(names)s.") % {
+            "names": _join_names(denied)
+        }
     if first["lacking_annotators"]:
         text += " " + gettext(
             "With fewer than three people to compare with, this is only an indication."
@@ -349,9 +225,12 @@ def _join_names(names: Sequence[str]) -> str:
     return join_names(shown)
 
 
-def _is_reliable(report: Report, truth: Truth, better: str, other: str) -> bool:
+def _is_significant(report: Report, truth: Truth, better: str, other: str) -> bool:
     """Whether ``better`` is significantly better than ``other`` on the items of both, by the test
-    among all pairs and by the paired interval."""
+    among all pairs and by the paired interval; of free texts by their own intervals."""
+    if TASKS[report["task"]].written:
+        low, high = truth.figure(better).get("low"), truth.figure(other).get("high")
+        return low is not None and high is not None and bool(low > high)
     comparison = report["comparisons"].get(truth.by, {"pairs": []})
     for pair in comparison["pairs"]:
         if {pair["a"], pair["b"]} == {better, other}:

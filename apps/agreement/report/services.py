@@ -101,8 +101,8 @@ def agreement_report(
     """The report in the shape that page, command and REST share.
 
     ``user``: the reader. A reviewer with items to audit blind gets a report without the machines'
-    labels of those; operators' commands give no reader. ``schema``: the current one, if ``asked``
-    was checked against it.
+    labels of those, whose number is ``withheld``; operators' commands give no reader. ``schema``:
+    the current one, if ``asked`` was checked against it.
 
     Raises:
         InvalidInput, NotFound: the slice means nothing in this project.
@@ -111,9 +111,9 @@ def agreement_report(
     if schema is None:
         schema = current_schema(project)
         check_slice(project, schema.parsed, asked)
-    if user is not None and _has_blind_audits(project, user):
+    if user is not None and (hidden := _blind_audits(project, user)):
         with report_turn(project.pk):
-            return _compute(project, schema, asked, reader=user.pk)
+            return _compute(project, schema, asked, reader=user.pk) | {"withheld": hidden}
     state = ledger_state(project, schema)
     known = _stored_report(project, asked, state)
     if known is not None:
@@ -136,7 +136,7 @@ def report_at_hand(
     project: Project, asked: Slice, schema: LabelSchema, user: User | AnonymousUser
 ) -> Mapping[str, Any] | None:
     """The report if it is stored and this reader may have the stored one; computes nothing."""
-    if not may_be_stored(asked) or _has_blind_audits(project, user):
+    if not may_be_stored(asked) or _blind_audits(project, user):
         return None
     return _stored_report(project, asked, ledger_state(project, schema))
 
@@ -153,12 +153,12 @@ def may_be_stored(asked: Slice) -> bool:
     return not (asked.tag or asked.since or asked.until or asked.annotator)
 
 
-def _has_blind_audits(project: Project, user: User | AnonymousUser) -> bool:
-    """Whether this reviewer has items to label without knowing the machines' answers."""
+def _blind_audits(project: Project, user: User | AnonymousUser) -> int:
+    """How many items this reviewer has to label without knowing the machines' answers."""
     if not project.memberships.filter(user=user.pk, role=Role.REVIEWER).exists():
-        return False
-    hidden = ItemState.objects.filter(hidden_from(user.pk or 0, item="item_id"), project=project)
-    return hidden.exists()
+        return 0
+    hidden = hidden_from(user.pk or 0, item="item_id")
+    return ItemState.objects.filter(hidden, project=project).count()
 
 
 def ledger_state(project: Project, schema: LabelSchema) -> str:

@@ -18,14 +18,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
-from apps.agreement.evaluation import evaluated_runs
+from apps.agreement.evaluation import evaluated_runs, run_words
 from apps.common.forms import show_refusal
 from apps.debates.models import Run
-from apps.debates.naming import protocol_title
 from apps.labels.models import Annotator, Kind
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
+from labelhub.core.phrases import Phrase, join_sentences
 from labelhub.core.schema import Schema
 
 MOST_TAG = 200
@@ -72,20 +72,28 @@ def check_slice(project: Project, schema: Schema, asked: Slice) -> None:
         NotFound: no such annotator or run in this project.
     """
     if asked.kind and asked.kind not in Kind.values:
-        raise InvalidInput(f"kind: '{asked.kind[:40]}' is not one of {', '.join(Kind.values)}.")
+        raise InvalidInput(
+            "kind: '%(kind)s' is not one of %(values)s.",
+            kind=asked.kind[:40],
+            values=", ".join(Kind.values),
+        )
     if asked.since and asked.until and asked.since > asked.until:
         raise InvalidInput("since: lies after until.")
     key, _, _ = asked.tag.partition("=")
     if len(asked.tag) > MOST_TAG or "\0" in asked.tag or _is_number(key):
-        raise InvalidInput(f"tag: at most {MOST_TAG} characters of text; a key is no number.")
+        raise InvalidInput(
+            "tag: at most %(most_tag)s characters of text; a key is no number.", most_tag=MOST_TAG
+        )
     if asked.replicate != 1 and asked.run is None:
         raise InvalidInput("replicate: say of which run.")
     if asked.label:
         _check_label(schema, asked.label)
     if asked.annotator is not None and not _exists(Annotator, project, asked.annotator):
-        raise NotFound(f"annotator: this project has no annotator {asked.annotator}.")
+        raise NotFound(
+            "annotator: this project has no annotator %(annotator)s.", annotator=asked.annotator
+        )
     if asked.run is not None and not _exists(Run, project, asked.run):
-        raise NotFound(f"run: this project has no run {asked.run}.")
+        raise NotFound("run: this project has no run %(run)s.", run=asked.run)
 
 
 def tagged_items(project: Project, tag: str) -> Q:
@@ -135,7 +143,7 @@ def _check_label(schema: Schema, label: str) -> None:
     if not schema.task.labelled:
         raise InvalidInput("label: answers of this project have no labels in common.")
     if schema.label(label) is None:
-        raise InvalidInput(f"label: the schema has no '{label[:80]}'.")
+        raise InvalidInput("label: the schema has no '%(label)s'.", label=label[:80])
 
 
 def _exists(model: Any, project: Project, key: int) -> bool:
@@ -167,11 +175,17 @@ def find_annotator_id(project: Project, text: str) -> int:
     if found:
         raise InvalidInput.at(
             "annotator",
-            f"Several are called “{name[:MOST_NAME]}”: {_join_titles(found)}. Give the number.",
+            "Several are called “%(name)s”: %(found)s. Give the number.",
+            name=name[:MOST_NAME],
+            found=_join_titles(found),
         )
     some = list(named_annotators(project).order_by("pk")[: MOST_LISTED + 1])
-    example = f" Give the number or a name, such as {_join_titles(some)}." if some else ""
-    raise InvalidInput.at("annotator", f"Nobody is called “{name[:MOST_NAME]}”.{example}")
+    faults: list[str] = [Phrase("Nobody is called “%(name)s”.", name=name[:MOST_NAME])]
+    if some:
+        faults.append(
+            Phrase("Give the number or a name, such as %(names)s.", names=_join_titles(some))
+        )
+    raise InvalidInput.at("annotator", join_sentences(*faults))
 
 
 def annotator_title(project: Project, key: int | str | None) -> str:
@@ -282,12 +296,7 @@ class SliceForm(forms.Form):
             [(str(kind), str(label)) for kind, label in Kind.choices if kind in present],
         )
         runs = evaluated_runs(self._project)[:MOST_RUNS]
-        words = gettext("%(protocol)s, run %(number)s, %(day)s")
-        dated = [
-            (str(run.pk), words % {"protocol": title, "number": run.pk, "day": day})
-            for run in runs
-            for title, day in [(protocol_title(run.protocol), f"{run.created_at:%Y-%m-%d}")]
-        ]
+        dated = [(str(run.pk), run_words(run)) for run in runs]
         self._choose("run", gettext("the latest of each machine"), dated)
         self._choose(
             "label", gettext("all labels"), [(name, name) for name in self.schema.parsed.names]

@@ -119,8 +119,7 @@ class ComparedPair:
     """``better`` is right at least as often as ``worse`` on the items of both.
 
     ``difference``: in percentage points with its interval; ``only_better``, ``only_worse``: items
-    on which one alone is right. ``p`` is corrected for the number of pairs, ``p_alone`` is not;
-    ``p_items``: p as if items were independent, if the test takes whole clusters.
+    on which one alone is right. ``p`` is corrected for the number of pairs.
     ``own``: the kinds of the two that made decisions of the truth themselves.
     """
 
@@ -133,8 +132,6 @@ class ComparedPair:
     only_better: int
     only_worse: int
     p: str
-    p_alone: str
-    p_items: str = ""
     own: Sequence[str] = ()
 
 
@@ -208,7 +205,7 @@ def points(figure: Mapping[str, Any], *, turned: bool = False) -> str:
         value, low, high = (None if end is None else -end for end in ends)
         ends = [value, high, low]
     known = [round(end * 100) + 0 for end in ends if end is not None]
-    words = [f"{end:+d}".replace("-", "−") if end else "0" for end in known]
+    words = [localise(f"{end:+d}") if end else "0" for end in known]
     if len(words) < 3:
         return words[0]
     return f"{words[0]} ({range_words(words[1], words[2])})"
@@ -236,8 +233,6 @@ def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> Compared
         only_better=pair[f"only_{first}"],
         only_worse=pair[f"only_{second}"],
         p=p_words(pair["p_holm"]),
-        p_alone=p_words(pair["p"]),
-        p_items=p_words(pair["p_items"]) if pair.get("p_items") is not None else "",
         own=[kind for kind in (better, worse) if truth.found[kind]["own_decisions"]],
     )
 

@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, pgettext
 
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
@@ -12,26 +14,17 @@ from apps.common.methods import method_words
 from labelhub.core.schema import TASKS
 
 Report = Mapping[str, Any]
-KIND_NAMES = {
-    "llm": gettext_noop("the LLM"),
-    "crowd": gettext_noop("the crowd"),
-    "expert": gettext_noop("the experts"),
-    "author": gettext_noop("the author"),
-    "model": gettext_noop("the model"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """``key``: its key in the report; ``words``: as after "right about"; ``name``: as after
-    "against" and "by".
+    """``by``: author or gold, as in addresses; ``name``: as after "against" and "by".
 
     ``measure``: the figure of how often, or for free texts how far, a kind is right.
     """
 
-    key: str
+    by: str
     name: str
-    words: str
     found: Mapping[str, Any]
     measure: str = "majority_accuracy"
 
@@ -41,11 +34,6 @@ class Truth:
         figures: Mapping[str, Any] = self.found[kind]
         shown: Mapping[str, Any] = figures[self.measure]
         return shown
-
-    @property
-    def by(self) -> str:
-        """Its name in addresses and among the comparisons."""
-        return self.key.removeprefix("against_")
 
     @property
     def independent(self) -> Sequence[str]:
@@ -61,13 +49,8 @@ class Truth:
 def truths_of(report: Report) -> list[Truth]:
     """The truths by which something can be measured, the author first."""
     measure = TASKS[report["task"]].truth_measure
-    named = [
-        ("author", gettext("what the author said")),
-        ("gold", gettext("what was decided")),
-    ]
     found = [
-        Truth(f"against_{by}", truth_name(by), words, report[f"against_{by}"], measure)
-        for by, words in named
+        Truth(by, truth_name(by), report[f"against_{by}"], measure) for by in ("author", "gold")
     ]
     return [truth for truth in found if truth.kinds]
 
@@ -78,17 +61,10 @@ def truth_name(by: str) -> str:
 
 
 def short_name(report: Report, kind: str) -> str:
-    """The name of a kind in a chart."""
+    """The name of a kind; the text matcher is never called an LLM."""
     if kind in ("llm", "model") and report["offline"].get(kind):
         return gettext(TEXT_MATCHER)
     return gettext(KIND_WORDS.get(kind, kind))
-
-
-def name_of(report: Report, kind: str) -> str:
-    """The name of a kind in a sentence; the text matcher is never called an LLM."""
-    if kind in ("llm", "model") and report["offline"].get(kind):
-        return gettext("the text matcher (demo)")
-    return gettext(KIND_NAMES.get(kind, kind))
 
 
 def interval_methods(report: Report) -> list[str]:
@@ -167,9 +143,10 @@ def part_words(report: Report, who: str = "") -> str:
 
 
 def _days(since: str | None, until: str | None) -> list[str]:
+    first, last = (date_format(date.fromisoformat(day)) if day else "" for day in (since, until))
     if since and until:
         if since == until:
-            return [gettext("labels of %(day)s") % {"day": since}]
+            return [gettext("labels of %(day)s") % {"day": first}]
         words = gettext("labels from %(first)s to %(last)s")
     elif since:
         words = gettext("labels from %(first)s on")
@@ -177,4 +154,4 @@ def _days(since: str | None, until: str | None) -> list[str]:
         words = gettext("labels up to %(last)s")
     else:
         return []
-    return [words % {"first": since, "last": until}]
+    return [words % {"first": first, "last": last}]

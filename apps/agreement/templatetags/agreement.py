@@ -105,12 +105,6 @@ def behind_count(context: template.Context, items: int, **asked: str) -> str:
 register.simple_tag(tie_words, name="ties")
 
 
-@register.simple_tag
-def share(value: float) -> str:
-    """A share as whole per cent: ``80 %``."""
-    return figures.share_words(value)
-
-
 def _address(context: template.Context, asked: Mapping[str, str]) -> str:
     query = urlencode({**context["report"]["slice"], **asked})
     return f"{reverse('agreement_items', args=[context['project'].slug])}?{query}"
@@ -132,7 +126,7 @@ def percent(value: float | None) -> str:
         return "—"
     shown = 100 * value
     words = f"{shown:.2g}" if abs(shown) < 1 else f"{round(shown, 1):g}"
-    return f"{figures.localise(words)}\xa0%"
+    return figures.percent_words(words)
 
 
 @register.inclusion_tag("agreement/automation_notice.html")

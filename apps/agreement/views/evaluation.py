@@ -29,6 +29,7 @@ from apps.agreement.evaluation import (
     source_choices,
 )
 from apps.agreement.evaluation_charts import draw_evaluation, label_words, side_words
+from apps.agreement.report.items import withheld_items
 from apps.common.lists import requested_page
 from apps.projects.models import Item
 from apps.projects.pages import project_page
@@ -88,7 +89,8 @@ def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
     project = get_project(request.user, slug, Right.VIEW)
     compared = compare_with_gold(project, find_source(project, **_source_asked(request)))
     title, ids = _selected(request.GET, compared)
-    page = requested_page(request.GET, Item.objects.filter(pk__in=ids).order_by("pk"), PAGE_SIZE)
+    items = Item.objects.filter(pk__in=ids).exclude(pk__in=withheld_items(project, request.user.pk))
+    page = requested_page(request.GET, items.order_by("pk"), PAGE_SIZE)
     shown = [item.pk for item in page]
     labels = labels_by_item(compared.source, shown)
     debates = debates_by_item(compared.source, shown)
@@ -148,6 +150,8 @@ def _source_parameters(given: Mapping[str, str]) -> dict[str, int]:
     for name in SOURCE_PARAMETERS:
         if raw := given.get(name):
             if not (raw.isascii() and raw.isdecimal()) or len(raw) > 18:
-                raise InvalidInput(f"{name}: must be a number, not '{raw[:40]}'.")
+                raise InvalidInput(
+                    "%(name)s: must be a number, not '%(raw)s'.", name=name, raw=raw[:40]
+                )
             numbers[name] = int(raw)
     return numbers

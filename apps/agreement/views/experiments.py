@@ -175,7 +175,7 @@ def experiment_use(
     experiment = selectors.get_experiment(project, experiment_id)
     arm = next((arm for arm in selectors.arms_of(experiment) if arm.run.pk == run_id), None)
     if arm is None:
-        raise NotFound(f"There is no arm {run_id} in this experiment.")
+        raise NotFound("There is no arm %(run_id)s in this experiment.", run_id=str(run_id))
     plan = services.plan_of(arm.run, arm.roles)
     form = UseForm(request.POST if request.method == "POST" else request.GET)
     context = _frame(request, project) | {"experiment": experiment, "arm": arm, "form": form}

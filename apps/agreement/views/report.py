@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
-from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext, override
 from django.views.decorators.http import require_GET
 
@@ -83,7 +82,7 @@ def agreement_detail(request: SignedInRequest, slug: str, tab: str) -> HttpRespo
     """One tab of the details: the part that the page fetches, or a page of its own."""
     project = get_project(request.user, slug, Right.VIEW)
     if tab not in TABS:
-        raise NotFound(f"There is no tab '{tab[:40]}'.")
+        raise NotFound("There is no tab '%(tab)s'.", tab=tab[:40])
     asked, schema = read_slice(project, request.GET)
     part = "HX-Request" in request.headers
     context = project_page(request, project, "agreement") | {"tab": tab, "in_page": part}
@@ -104,7 +103,9 @@ def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: st
     """One picture as SVG or PNG, or its data as CSV."""
     project = get_project(request.user, slug, Right.VIEW)
     if picture not in (*CHARTS, OVER_TIME) or form not in CONTENT_TYPES:
-        raise NotFound(f"There is no picture '{picture[:40]}.{form[:10]}'.")
+        raise NotFound(
+            "There is no picture '%(picture)s.%(form)s'.", picture=picture[:40], form=form[:10]
+        )
     asked, schema = read_slice(project, request.GET)
     # Data are English, whoever reads them; a picture speaks the language of its page.
     with override("en" if form == "csv" else get_language()):
@@ -166,9 +167,8 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         return render(request, "agreement/agreement_items.html", context, status=error.http_status)
     page = requested_page(request.GET, places, PAGE_SIZE)
     offline = offline_kinds(sheet)
-    words = behind.words(offline)
     context = project_page(request, project, "agreement") | {
-        "title": capfirst(words),
+        "title": behind.words(offline),
         "offline": offline,
         "part": part_words({"slice": asked.given}, annotator_title(project, asked.annotator)),
         "query": asked.query,

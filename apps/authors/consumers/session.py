@@ -58,7 +58,7 @@ LOOK_EVERY = 0.1
 TAKEN_BACK = "taken_back"
 
 
-class Left(LabelhubError):
+class VisitorLeft(LabelhubError):
     """Nobody is there any more for whom a model would be asked."""
 
     code = "left"
@@ -123,13 +123,13 @@ class Session:
         """Go on with asking models; of somebody who has just left, wait whether they come back.
 
         Raises:
-            Left: they do not.
+            VisitorLeft: they do not.
         """
         until = time.monotonic() + GRACE
         # What is under way when the server ends is brought to its end.
         while not self.attended and asyncio.get_running_loop() not in _ending:
             if not self.author_id or time.monotonic() > until:
-                raise Left("The author has left.")
+                raise VisitorLeft("The author has left.")
             await asyncio.sleep(LOOK_EVERY)
 
     async def leave(self) -> None:
@@ -287,7 +287,7 @@ async def log_failure(work: Coroutine[Any, Any, None]) -> None:
     """Do what nobody waits for: what goes wrong is written down, and ends nothing else."""
     try:
         await work
-    except (Erased, Left):  # there is nobody left to do it for
+    except (Erased, VisitorLeft):  # there is nobody left to do it for
         return
     except Exception:  # nobody waits for the task who could be told
         logger.exception("What went on beside a socket failed")

@@ -13,6 +13,7 @@ from apps.authors.models import Site
 from apps.authors.services.sites import MOST_FEATURES, set_features
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import Feature, parse_feature, starter_library
+from labelhub.core.phrases import Phrase, join_sentences
 
 #: Most errors that are reported.
 MOST_FAULTS = 100
@@ -29,7 +30,7 @@ def read_features(raw: Any) -> list[Feature]:
     if not isinstance(raw, list):
         sets = ", ".join(starter_library())
         raise InvalidInput.at(
-            "features", f'Send {{"set": NAME}} with one of {sets}, or a list of features.'
+            "features", 'Send {"set": NAME} with one of %(sets)s, or a list of features.', sets=sets
         )
     return parse_rows(raw)
 
@@ -46,7 +47,11 @@ def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature
             ("features.3.key") and message of the first :data:`MOST_FAULTS`.
     """
     if len(rows) > MOST_FEATURES:
-        raise InvalidInput.at("features", f"Choose between 1 and {MOST_FEATURES} features.")
+        raise InvalidInput.at(
+            "features",
+            "Choose between 1 and %(most_features)s features.",
+            most_features=MOST_FEATURES,
+        )
     features: list[Feature] = []
     faults: list[dict[str, Any]] = []
     first: dict[str, int] = {}
@@ -56,7 +61,9 @@ def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature
         try:
             feature = parse_feature(raw)
             if feature.key in first:
-                raise InvalidInput.at("key", f"is also the key of row {first[feature.key]}.")
+                raise InvalidInput.at(
+                    "key", "is also the key of row %(first)s.", first=first[feature.key]
+                )
         except InvalidInput as error:
             fault = (error.data.get("errors") or [{"field": "", "message": error.message}])[0]
             field = f"features.{index}.{fault['field']}".rstrip(".")
@@ -65,9 +72,11 @@ def parse_rows(rows: Sequence[Any], numbers: Sequence[int] = ()) -> list[Feature
         first[feature.key] = number
         features.append(feature)
     if faults:
-        words = f"{faults[0]['field']}: {faults[0]['message']}"
+        field, message = faults[0]["field"], faults[0]["message"]
+        words = Phrase("%(field)s: %(message)s", field=field, message=message)
         if len(faults) > 1:
-            words += f" {len(faults):,} rows have errors; nothing is changed."
+            rows = Phrase("%(number)s rows have errors; nothing is changed.", number=len(faults))
+            words = join_sentences(words, rows)
         raise InvalidInput(words, data={"errors": faults[:MOST_FAULTS]})
     return features
 
@@ -81,7 +90,9 @@ def starter_set(name: Any) -> list[Feature]:
     sets = starter_library()
     if not isinstance(name, str) or name not in sets:
         raise InvalidInput.at(
-            "features", f"There is no set of that name; choose one of {', '.join(sets)}."
+            "features",
+            "There is no set of that name; choose one of %(sets)s.",
+            sets=", ".join(sets),
         )
     return list(sets[name])
 
@@ -114,11 +125,13 @@ def import_features(*, site: Site, name: str, data: bytes) -> Imported:
             field and message of each. Nothing is imported then.
     """
     if len(data) > MOST_BYTES:
-        raise InvalidInput.at("file", f"must be at most {MOST_BYTES // 2**20} MB.")
+        raise InvalidInput.at("file", "must be at most %(value)s MB.", value=MOST_BYTES // 2**20)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidInput.at("file", f"is not UTF-8 (byte {error.start + 1:,}).") from None
+        raise InvalidInput.at(
+            "file", "is not UTF-8 (byte %(value)s).", value=error.start + 1
+        ) from None
     if name.lower().endswith(".json"):
         return add_features(site=site, features=parse_rows(_json_rows(text)))
     known = {row.key: row.parsed for row in site.features.all()}
@@ -154,7 +167,7 @@ def _json_rows(text: str) -> list[Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise InvalidInput.at("file", f"is not JSON: {error}.") from None
+        raise InvalidInput.at("file", "is not JSON: %(error)s.", error=error) from None
     except RecursionError:
         raise InvalidInput.at("file", "is nested too deeply.") from None
     rows = found.get("features") if isinstance(found, Mapping) else found
@@ -171,7 +184,9 @@ def _table(text: str) -> tuple[tuple[str, ...], list[tuple[int, dict[str, str]]]
     try:
         rows = [(number, row) for number, row in enumerate(source, 1) if any(map(str.strip, row))]
     except csv.Error as error:
-        raise InvalidInput.at("file", f"row at line {source.line_num}: {error}.") from None
+        raise InvalidInput.at(
+            "file", "row at line %(line_num)s: %(error)s.", line_num=source.line_num, error=error
+        ) from None
     columns = tuple(name.strip().lower() for name in rows[0][1]) if rows else ()
     _check_columns(columns)
     return columns, [(number, _row(number, row, columns)) for number, row in rows[1:]]
@@ -181,25 +196,38 @@ def _check_columns(columns: Sequence[str]) -> None:
     missing = [name for name in ("key", "name", "definition") if name not in columns]
     if missing:
         raise _in_heading(
-            missing[0], f"this column is missing; the columns are {', '.join(COLUMNS)}."
+            missing[0],
+            Phrase("this column is missing; the columns are %(columns)s.", columns=list(COLUMNS)),
         )
     strange = next((name for name in columns if name not in COLUMNS), None)
     if strange is not None:
-        raise _in_heading(strange[:60], f"is not a column; the columns are {', '.join(COLUMNS)}.")
+        words = Phrase("is not a column; the columns are %(columns)s.", columns=list(COLUMNS))
+        raise _in_heading(strange[:60], words)
     if len(set(columns)) < len(columns):
-        raise _in_heading("", "two columns have the same name.")
+        raise _in_heading("", Phrase("two columns have the same name."))
 
 
 def _in_heading(field: str, message: str) -> InvalidInput:
     fault = {"row": 1, "field": field, "message": message}
-    return InvalidInput(f"Row 1, {field}: {message}", data={"errors": [fault]})
+    return InvalidInput(
+        "Row 1, %(field)s: %(message)s", field=field, message=message, data={"errors": [fault]}
+    )
 
 
 def _row(number: int, row: Sequence[str], columns: Sequence[str]) -> dict[str, str]:
     if any(map(str.strip, row[len(columns) :])):
-        message = f"has {len(row)} cells, the header {len(columns)}; quote cells with commas."
+        message = Phrase(
+            "has %(cells)s cells, the header %(columns)s; quote cells with commas.",
+            cells=len(row),
+            columns=len(columns),
+        )
         fault = {"row": number, "field": "", "message": message}
-        raise InvalidInput(f"Row {number} {message}", data={"errors": [fault]})
+        raise InvalidInput(
+            "Row %(number)s %(message)s",
+            number=str(number),
+            message=message,
+            data={"errors": [fault]},
+        )
     return dict(zip(columns, (cell.strip() for cell in row), strict=False))
 
 

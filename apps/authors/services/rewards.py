@@ -83,8 +83,8 @@ def pay_out(site: Site, actor: User | None) -> Payout:
     taken = payout.paid.aggregate(cents=Sum("cents"), count=Count("pk"))
     if not taken["count"]:
         raise Conflict(
-            "No reward is due yet: each one is held for some days after the answer, and until its "
-            "author has given enough answers to be judged."
+            "No reward is due yet: each one is held for some days after the answer, and until "
+            "its author has given enough answers to be judged."
         )
     payout.cents, payout.rewards = taken["cents"], taken["count"]
     payout.save(update_fields=["cents", "rewards"])

@@ -65,8 +65,9 @@ def create_site(
     """
     if not current_schema(project).task.item_options:
         raise InvalidInput(
-            f"The project {project.slug} asks the same question about every text; a site needs a "
-            "project of task per_item, where each text has its own question."
+            "The project %(slug)s asks the same question about every text; a site needs a "
+            "project of task per_item, where each text has its own question.",
+            slug=project.slug,
         )
     site = Site(
         project=project,
@@ -94,13 +95,17 @@ def update_site(*, site: Site, **changes: Any) -> Site:
     """
     owed = Reward.objects.filter(site=site, payout__isnull=True).standing()
     if changes.get("currency", site.currency) != site.currency and owed.exists():
-        raise Conflict(f"Pay the rewards in {site.currency} before you change the currency.")
+        raise Conflict(
+            "Pay the rewards in %(currency)s before you change the currency.",
+            currency=site.currency,
+        )
     _change(site, changes)
     _check_name(site)
     if "languages" in changes and site.language not in current_consent(site).texts:
         raise InvalidInput.at(
             "languages",
-            f"Write a consent text in '{site.language}' before you make it the default language.",
+            "Write a consent text in '%(language)s' before you make it the default language.",
+            language=site.language,
         )
     site.save(update_fields=sorted(changes))
     return site
@@ -120,14 +125,23 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
     texts = {language: " ".join(text.split()) for language, text in texts.items() if text.strip()}
     strange = next((language for language in texts if language not in LANGUAGES), None)
     if strange is not None:
-        raise InvalidInput.at("consent", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
+        raise InvalidInput.at(
+            "consent",
+            "'%(strange)s' is not among %(languages)s.",
+            strange=strange,
+            languages=", ".join(LANGUAGES),
+        )
     if site.language not in texts:
         raise InvalidInput.at(
-            "consent", f"The text in the default language '{site.language}' is missing."
+            "consent",
+            "The text in the default language '%(language)s' is missing.",
+            language=site.language,
         )
     long = next((language for language, text in texts.items() if len(text) > 600), None)
     if long is not None:
-        raise InvalidInput.at("consent", f"The text in '{long}' is longer than 600 characters.")
+        raise InvalidInput.at(
+            "consent", "The text in '%(long)s' is longer than 600 characters.", long=long
+        )
     lock_site(site)
     newest = site.consent_texts.first()
     recommends = offers().made_at(site.pk)
@@ -149,7 +163,11 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
     """
     keys = [feature.key for feature in features]
     if not 1 <= len(keys) <= MOST_FEATURES:
-        raise InvalidInput.at("features", f"Choose between 1 and {MOST_FEATURES} features.")
+        raise InvalidInput.at(
+            "features",
+            "Choose between 1 and %(most_features)s features.",
+            most_features=MOST_FEATURES,
+        )
     if len(set(keys)) < len(keys):
         raise InvalidInput.at("features", "Two features have the same key.")
     lock_site(site)
@@ -226,7 +244,9 @@ def _delete_authors(site: Site) -> bool:
 
 def _check_name(site: Site) -> None:
     if site.project.sites.filter(name=site.name).exclude(pk=site.pk).exists():
-        raise InvalidInput.at("name", f"There is already a site “{site.name}” in this project.")
+        raise InvalidInput.at(
+            "name", "There is already a site “%(name)s” in this project.", name=site.name
+        )
 
 
 def _change(site: Site, changes: Mapping[str, Any]) -> None:
@@ -240,7 +260,9 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
     if "allowed_origins" in changes:
         if not isinstance(site.allowed_origins, list) or len(site.allowed_origins) > MOST_ORIGINS:
             raise InvalidInput.at(
-                "allowed_origins", f"Must be a list of at most {MOST_ORIGINS} origins."
+                "allowed_origins",
+                "Must be a list of at most %(most_origins)s origins.",
+                most_origins=MOST_ORIGINS,
             )
         site.allowed_origins = list(
             dict.fromkeys(
@@ -254,7 +276,12 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
             raise InvalidInput.at("languages", "Name at least one language.")
         strange = next((given for given in site.languages if given not in LANGUAGES), None)
         if strange is not None:
-            raise InvalidInput.at("languages", f"'{strange}' is not among {', '.join(LANGUAGES)}.")
+            raise InvalidInput.at(
+                "languages",
+                "'%(strange)s' is not among %(languages)s.",
+                strange=strange,
+                languages=", ".join(LANGUAGES),
+            )
         site.languages = list(dict.fromkeys(site.languages))
     check_model(site, exclude=["created_by", "project"])
     # Otherwise invalid limits would fail at the next message.
@@ -269,8 +296,9 @@ def _read_origin(given: str) -> str:
     if not _ORIGIN.fullmatch(bare) or "*" in bare or not _has_host(bare):
         raise InvalidInput.at(
             "allowed_origins",
-            f"'{given[:80]}' is not an origin; write scheme and host, such as "
+            "'%(given)s' is not an origin; write scheme and host, such as "
             "https://shop.example.org, without a path.",
+            given=given[:80],
         )
     scheme, _, host = bare.partition("://")
     usual = {"http": ":80", "https": ":443"}[scheme]

@@ -81,8 +81,12 @@ def author_rule(
         return _page(request, site, author, ruling=form)
     trusted = form.cleaned_data["trusted"]
     set_ruling(author, trusted=trusted, reason=form.cleaned_data["reason"])
-    outcome = {True: "is included", False: "is excluded", None: "is judged by the signals again"}
-    messages.success(request, f"{author.pseudonym} {outcome[trusted]}.")
+    words = {
+        True: gettext("The answers of %(author)s count."),
+        False: gettext("The answers of %(author)s no longer count."),
+        None: gettext("The signals decide about the answers of %(author)s."),
+    }
+    messages.success(request, words[trusted] % {"author": author.pseudonym})
     return redirect("site_author", slug, site.pk, author.uid)
 
 

@@ -15,7 +15,7 @@ from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.forms import ConsoleForm
 from apps.authors.models import Feature, Site
-from apps.authors.pages import site_page
+from apps.authors.pages import WINDOW_WORDS, chosen_days, site_page
 from apps.authors.pictures import (
     alert_words,
     charts,
@@ -38,10 +38,8 @@ from apps.authors.services.console import dry_run
 from apps.authors.stages import STAGES, reason_words, stage_name, stage_row
 from labelhub.core.interview.funnel import rates
 
-USUAL_DAYS = 7
 #: Features that the page lists.
 MOST_ROWS = 12
-_WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 
 
 @login_required
@@ -49,9 +47,7 @@ _WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
 def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """The funnel with its rates, by feature and by day."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    given = request.GET.get("days", "")
-    days = int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS
-    now = timezone.now()
+    days, now = chosen_days(request), timezone.now()
     start = start_of(days, now)
     traffic, answers = site_traffic(site, days, now), answers_since(site, start)
     features = list(site.features.order_by("-active", "position"))
@@ -61,7 +57,7 @@ def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResp
         | {
             "days": days,
             "use": use_of_today(site),
-            "windows": [(window, _WINDOW_WORDS[window]) for window in WINDOWS],
+            "windows": WINDOW_WORDS.items(),
             "traffic": traffic,
             "answers": answers,
             "seconds": None if answers.median_ms is None else answers.median_ms / 1000,

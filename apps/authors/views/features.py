@@ -28,6 +28,7 @@ from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
 from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
 from labelhub.core.interview.features import Feature as Definition
+from labelhub.core.phrases import Phrase
 
 #: Days whose questions the page counts.
 DAYS = 91
@@ -110,7 +111,7 @@ def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     picked = picked_features(request.POST.getlist("picked"))
     if not picked:
-        raise InvalidInput("Select at least one feature of the library.")
+        raise InvalidInput(Phrase("Select at least one feature of the library."))
     asked = {definition.key for definition in picked}
     kept = [definition for definition in _definitions(site) if definition.key not in asked]
     set_features(site=site, features=[*kept, *picked])
@@ -150,7 +151,7 @@ def feature_change(
     feature = _feature(site, feature_key)
     change = _CHANGES.get(request.POST.get("do", ""))
     if change is None:
-        raise InvalidInput("Choose something that the page offers.")
+        raise InvalidInput(Phrase("Choose something that the page offers."))
     set_features(site=site, features=change(_definitions(site), feature.parsed))
     # Back to the page and search of the button.
     kept = {name: request.POST[name] for name in ("page", "q") if request.POST.get(name)}
@@ -170,7 +171,7 @@ def _matches_words(feature: Feature, words: str) -> bool:
 def _feature(site: Site, key: str) -> Feature:
     feature = Feature.objects.filter(site=site, key=key).first()
     if feature is None:
-        raise NotFound("This site has no such feature.")
+        raise NotFound(Phrase("This site has no such feature."))
     return feature
 
 
@@ -199,7 +200,7 @@ def _retired(asked: Sequence[Definition], feature: Definition) -> list[Definitio
     rest = _without(asked, feature)
     if not rest:
         raise InvalidInput(
-            "A site needs at least one feature; to stop asking, switch the site off."
+            Phrase("A site needs at least one feature; to stop asking, switch the site off.")
         )
     return rest
 
@@ -235,7 +236,7 @@ def _saved(site: Site, form: FeatureForm, known: Definition | None) -> bool:
         asked = _definitions(site)
         keys = [definition.key for definition in asked]
         if known is None and site.features.filter(key=new.key).exists():
-            raise InvalidInput.at("key", "This site already has a feature with this key.")
+            raise InvalidInput.at("key", Phrase("This site already has a feature with this key."))
         if new.key in keys:
             asked[keys.index(new.key)] = new
         else:

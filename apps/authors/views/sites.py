@@ -51,6 +51,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema, get_project
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.funnel import rates
+from labelhub.core.phrases import Phrase
 
 #: Days that the list counts.
 DAYS = 7
@@ -239,7 +240,7 @@ def site_key_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     purpose = request.POST.get("purpose", "")
     if purpose not in SiteKey.Purpose.values:
-        raise InvalidInput("Choose a purpose that the page offers.")
+        raise InvalidInput(Phrase("Choose a purpose that the page offers."))
     key, plain = add_key(site=site, purpose=purpose, actor=request.user)
     return _install_page(request, site, made={"key": key, "plain": plain})
 

@@ -103,7 +103,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if outage is None:
         return defaults.server_error(request)
     if request.headers.get("X-Requested-With") == "fetch":
-        body = {"code": outage.code, "message": outage.message}
+        body = {"code": outage.code, "message": str(outage.message)}
         return JsonResponse(body, status=outage.http_status)
     # A link to try again helps only for reads.
     reads = request.method in ("GET", "HEAD")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext, gettext_noop
 
 from apps.common.charts.text import clean
-from apps.common.figures import count_words, localise
+from apps.common.figures import count_words, localise, percent_words
 
 #: Annotator kinds in their fixed order, and their names.
 KIND_WORDS = {
@@ -43,13 +43,13 @@ def kind_order(kind: str) -> int:
 
 def share_tick(value: float) -> str:
     """A share on an axis: ``60 %``."""
-    return localise(f"{value * 100:.3g} %")
+    return percent_words(f"{value * 100:.3g}")
 
 
 def number_tick(value: float) -> str:
     """A number on an axis: ``0.4``, ``−0.2``, ``1,200``."""
     words = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return localise(words).replace("-", "−")
+    return localise(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +224,7 @@ class Chart:
         if name in ("kind", "other kind"):
             return gettext(KIND_WORDS.get(str(value), str(value)))
         if isinstance(value, float):
-            return (
-                share_tick(value)
-                if name in self.shares
-                else localise(f"{value:.4g}").replace("-", "−")
-            )
+            return share_tick(value) if name in self.shares else localise(f"{value:.4g}")
         return count_words(value) if isinstance(value, int) else clean(value)
 
 

@@ -15,6 +15,7 @@ from apps.common.charts.drawing import draw, title_and_description
 from apps.common.charts.text import clean, cut, width_of
 from apps.common.spreadsheets import csv_text
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 
 CONTENT_TYPES = {
     "svg": "image/svg+xml",
@@ -59,7 +60,7 @@ def svg_file(*charts: Chart) -> str:
     parts, down, across = [], 0.0, 0.0
     for chart in charts:
         if not chart.marks:
-            raise InvalidInput("This chart has too many cells to draw: use its table.")
+            raise InvalidInput(Phrase("This chart has too many cells to draw: use its table."))
         drawing = draw(chart)
         lines = _title_lines(chart.title, drawing.width * TITLE_ROOM)
         for line in lines:

@@ -1,5 +1,6 @@
 """Template tags and filters of every page; the page ``/design/`` shows their use."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ from django import template
 from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 from django.utils.translation import get_language_bidi, gettext
 
 from apps.common import figures, highlight, values
@@ -16,6 +18,9 @@ from apps.common.theme import current_theme, is_nav_narrow
 from labelhub.core import schema
 
 register = template.Library()
+
+#: The end of an id that was made of a text or a question.
+CODE = re.compile(r"[0-9a-f]{32}$")
 
 _TONES = {
     "success": "ok", "ok": "ok", "warning": "warn", "warn": "warn", "error": "bad", "bad": "bad",
@@ -182,6 +187,22 @@ def duration(seconds: float | None) -> str:
 def count(number: float | None) -> str:
     """A whole number with thousands separators."""
     return "—" if number is None else figures.count_words(number)
+
+
+@register.filter
+def number(value: float, decimals: int = 2) -> str:
+    """A number with fixed decimals, as in a figure."""
+    return figures.localise(f"{value:.{decimals}f}")
+
+
+@register.filter
+def readable_id(external_id: str, text: str = "") -> str:
+    """The id of an item. A long code is replaced by the first words of ``text``; where the text is
+    beside it anyway, by its beginning."""
+    if not (code := CODE.search(external_id)):
+        return external_id
+    words = " ".join(text[:200].split())
+    return Truncator(words).chars(50) or f"{external_id[: code.start() + 8]}…"
 
 
 @register.filter

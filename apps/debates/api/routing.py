@@ -49,7 +49,7 @@ class EffectSerializer(serializers.Serializer[Any]):
 
     def get_because(self, weighed: services.RuleForecast) -> dict[str, int]:
         """The number of items by reason; an item may have several."""
-        return {reason.code: reason.items for reason in weighed.because}
+        return dict(weighed.because)
 
 
 class RoutingSerializer(serializers.Serializer[Any]):

@@ -49,7 +49,7 @@ def calls_of(
     debates = Debate.objects.filter(run__project=project).open_to(user)
     debate = _with_turns(debates, debate_id, turn_id=turn_id)
     if turn_id is not None and not debate.turns.all():
-        raise NotFound(f"There is no call {turn_id} in this debate.")
+        raise NotFound("There is no call %(turn_id)s in this debate.", turn_id=str(turn_id))
     return debate
 
 
@@ -100,7 +100,9 @@ def _with_turns(
     )
     if debate is None:
         raise NotFound(
-            f"There is no debate {debate_id} that you may see. If its item is in your queue, label "
-            "it first: annotators of some items may not see the debate before they answer."
+            "There is no debate %(debate_id)s that you may see. If its item is in your queue, "
+            "label it first: annotators of some items may not see the debate before they "
+            "answer.",
+            debate_id=str(debate_id),
         )
     return debate

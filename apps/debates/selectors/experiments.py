@@ -82,7 +82,11 @@ def get_experiment(project: Project, experiment_id: int) -> Experiment:
     """
     found = experiments_of(project).filter(pk=experiment_id).first()
     if found is None:
-        raise NotFound(f"There is no experiment {experiment_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no experiment %(experiment_id)s in the project '%(slug)s'.",
+            experiment_id=str(experiment_id),
+            slug=project.slug,
+        )
     found.project = project
     return found
 
@@ -96,7 +100,9 @@ def visible_experiment(user: User | AnonymousUser, experiment_id: int) -> Experi
     known = Experiment.objects.filter(project__in=Project.objects.visible_to(user))
     found = known.filter(pk=experiment_id).select_related("project", "created_by").first()
     if found is None:
-        raise NotFound(f"There is no experiment {experiment_id}.")
+        raise NotFound(
+            "There is no experiment %(experiment_id)s.", experiment_id=str(experiment_id)
+        )
     return found
 
 

@@ -13,6 +13,7 @@ from django.utils.translation import gettext
 from apps.common.workers import worker_silence
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.runs import status_counts
+from labelhub.core.phrases import Phrase
 
 #: The most and the fewest finished debates for an estimate.
 RECENT = 100
@@ -135,7 +136,7 @@ def _rate(run: Run, now: datetime) -> tuple[float | None, str]:
     """Recent debates per second, or None and the reason."""
     since = run.resumed_at or run.started_at
     if not run.going:
-        return None, f"The run is {run.status}."
+        return None, gettext("The run has stopped.")
     if since is None or run.started_at is None:
         return None, gettext("Waiting for a worker.")
     finished = Debate.objects.filter(run=run, finished_at__gt=since).order_by("-finished_at")
@@ -167,7 +168,7 @@ def limited_by(run: Run) -> str:
                 "No worker has been running for %(time)s; the run continues once one is started."
             ) % {"time": silence}
         return gettext("No worker drives the run now; one takes over within seconds.")
-    return str(run.pulse.get("limited_by", ""))
+    return Phrase.of(run.pulse.get("limited_by", ""))
 
 
 def _lines(pulse: Mapping[str, Any]) -> tuple[ProviderLine, ...]:
@@ -181,10 +182,10 @@ def _lines(pulse: Mapping[str, Any]) -> tuple[ProviderLine, ...]:
             limit=entry.get("limit") or 0,
             in_flight=entry.get("in_flight") or 0,
             waiting=entry.get("waiting") or 0,
-            words=str(entry.get("words", "")),
+            words=Phrase.of(entry.get("words", "")),
             refused_share=entry.get("refused_share") or 0.0,
             stopped=bool(entry.get("breaker_open")),
-            changes=tuple(entry.get("changes") or ()),
+            changes=tuple(map(Phrase.of, entry.get("changes") or ())),
         )
         for entry in entries
         if isinstance(entry, Mapping)

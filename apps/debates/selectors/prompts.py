@@ -117,7 +117,9 @@ def get_variant(project: Project, pk: int) -> PromptVariant:
     """
     found = variants_of(project).filter(pk=pk).first()
     if found is None:
-        raise NotFound(f"There is no variant {pk} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no variant %(pk)s in the project '%(slug)s'.", pk=str(pk), slug=project.slug
+        )
     return found
 
 
@@ -181,7 +183,11 @@ def get_trial(project: Project, run_id: int) -> Trial:
     Raises:
         NotFound: ``project`` has no such run, or the run tries no variant.
     """
-    nothing = NotFound(f"There is no trial {run_id} in the project '{project.slug}'.")
+    nothing = NotFound(
+        "There is no trial %(run_id)s in the project '%(slug)s'.",
+        run_id=str(run_id),
+        slug=project.slug,
+    )
     run = _trials(project).filter(pk=run_id).first()
     if run is None:
         raise nothing

@@ -25,7 +25,12 @@ class RunRow:
     run: Run
     total: int
     finished: int
-    labelled: int
+    unlabelled: int
+
+    @property
+    def models(self) -> list[str]:
+        """The titles of its models, each once."""
+        return list(dict.fromkeys(role.model.title for role in self.run.roles.all()))
 
 
 def may_watch(user: User | AnonymousUser, run_id: int) -> bool:
@@ -43,7 +48,11 @@ def get_run(project: Project, run_id: int) -> Run:
         Run.objects.filter(project=project, pk=run_id).select_related("schema", "guideline").first()
     )
     if run is None:
-        raise NotFound(f"There is no run {run_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no run %(run_id)s in the project '%(slug)s'.",
+            run_id=str(run_id),
+            slug=project.slug,
+        )
     return run
 
 
@@ -60,7 +69,7 @@ def visible_run(user: User | AnonymousUser, run_id: int) -> Run:
         .first()
     )
     if run is None:
-        raise NotFound(f"There is no run {run_id}.")
+        raise NotFound("There is no run %(run_id)s.", run_id=str(run_id))
     return run
 
 
@@ -83,7 +92,8 @@ def run_rows(runs: Iterable[Run]) -> list[RunRow]:
             run=run,
             total=sum(counts[run.pk].values()),
             finished=sum(counts[run.pk].values()) - counts[run.pk][Debate.Status.WAITING],
-            labelled=counts[run.pk][Debate.Status.DONE],
+            unlabelled=counts[run.pk][Debate.Status.FAILED]
+            + counts[run.pk][Debate.Status.UNPARSED],
         )
         for run in page
     ]

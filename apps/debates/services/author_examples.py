@@ -26,6 +26,7 @@ from labelhub.core.debate.predict import (
     select_examples,
     shown_label,
 )
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Schema, ValueNotOffered, fold
 
 SOURCES = (Kind.AUTHOR, Kind.LLM, Kind.CROWD, Kind.EXPERT)
@@ -109,10 +110,13 @@ class AuthorExamples:
             shown = (shown_label(answer, source) for answer in self._answers.values())
             counts.append(f"{source} {sum(label is not None for label in shown):,}")
         wanted = max(1, self._count)
-        return (
-            f"No author has {wanted} more answers that every compared source has labelled. Of "
-            f"{len(self):,} answered items have labels: {', '.join(counts)}. Show fewer examples, "
-            "or leave a source out."
+        return Phrase(
+            "No author has %(wanted)s more answers that every compared source has labelled. Of "
+            "%(value)s answered items have labels: %(counts)s. Show fewer examples, or leave a "
+            "source out.",
+            wanted=wanted,
+            value=len(self),
+            counts=", ".join(counts),
         )
 
     def _select(self, item: int) -> list[AuthorAnswer]:

@@ -26,11 +26,12 @@ from labelhub.core.debate import predict, protocol
 from labelhub.core.debate.panel import ANNOTATORS
 from labelhub.core.debate.predict import AuthorAnswer
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import LabelType
 
 MOST_ARMS = 20
 MOST_ITEMS = 10_000
-NO_GOLD = (
+NO_GOLD = Phrase(
     "No item of this project has a verified label under the current labels. Review some items "
     "first, or import items with a gold column: an experiment compares answers with gold."
 )
@@ -108,7 +109,9 @@ def _plan_arms(
         plans += [vote for plan in plans if (vote := _vote_plan(plan, schema.parsed.task))]
     plans = _without_duplicates(plans)
     if not 1 <= len(plans) <= MOST_ARMS:
-        raise InvalidInput(f"arms: choose 1 to {MOST_ARMS} set-ups, not {len(plans)}.")
+        raise InvalidInput(
+            "arms: choose 1 to %(most)s set-ups, not %(plans)s.", most=MOST_ARMS, plans=len(plans)
+        )
     answers = read_answers(project, schema.parsed) if any(map(_predicts, plans)) else []
     keys = _predictable(plans, answers) if any(map(_predicts, plans)) else _verified(project)
     if not keys:

@@ -100,7 +100,10 @@ def checked_cast(plan: RunPlan, schema: LabelSchema) -> dict[str, CastMember]:
     check_task(info, plan.settings, schema.parsed.task)
     _check_params(plan)
     if not 1 <= plan.replicates <= MOST_REPLICATES:
-        raise InvalidInput(f"replicates: must be between 1 and {MOST_REPLICATES}.")
+        raise InvalidInput(
+            "replicates: must be between 1 and %(most_replicates)s.",
+            most_replicates=MOST_REPLICATES,
+        )
     if plan.limit is not None and plan.limit < 1:
         raise InvalidInput("limit: must be at least 1.")
     if plan.budget_nanousd is not None and plan.budget_nanousd < 0:
@@ -131,7 +134,10 @@ def _check_params(plan: RunPlan) -> None:
     strange = next((role for role in plan.params if role not in roles), None)
     if strange is not None:
         raise InvalidInput(
-            f"params: '{plan.protocol}' has no role '{strange}'; its roles are {', '.join(roles)}."
+            "params: '%(protocol)s' has no role '%(strange)s'; its roles are %(roles)s.",
+            protocol=plan.protocol,
+            strange=strange,
+            roles=", ".join(roles),
         )
     for role, asked in plan.params.items():
         check_params(role, asked)

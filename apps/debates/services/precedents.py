@@ -41,6 +41,7 @@ from apps.labels.selectors import verified_as_of
 from apps.projects.models import Item
 from labelhub.core.debate.outcome import Precedent
 from labelhub.core.errors import LabelhubError
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Schema, ValueNotOffered, fold
 from labelhub.core.similarity import (
     READ,
@@ -179,7 +180,10 @@ class PrecedentBook:
         labels = schema.names
         note = ""
         if len(found) > len(chosen):
-            note = f"Precedents are chosen from the latest {len(chosen):,} verified items."
+            note = Phrase(
+                "Precedents are chosen from the latest %(number)s verified items.",
+                number=len(chosen),
+            )
         return cls(list(_read_examples(chosen)), labels=labels, note=note)
 
     def __len__(self) -> int:

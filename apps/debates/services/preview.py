@@ -173,8 +173,9 @@ def check_prices(models: Iterable[ModelSpec]) -> None:
     unpriced = unpriced_models(models)
     if unpriced:
         raise UnknownPrice(
-            f"budget: the price of {', '.join(unpriced)} is not known, so no budget can be kept. "
-            "Enter the model's prices first (0 if it is free)."
+            "budget: the price of %(unpriced)s is not known, so no budget can be kept. Enter "
+            "the model's prices first (0 if it is free).",
+            unpriced=", ".join(unpriced),
         )
 
 

@@ -56,11 +56,17 @@ def cast_of(
     for name, given in prompts.items():
         if name not in names or given.name != name:
             raise InvalidInput(
-                f"prompts: '{protocol_name}' has no prompt '{name}' of which this is a version."
+                "prompts: '%(protocol_name)s' has no prompt '%(name)s' of which this is a version.",
+                protocol_name=protocol_name,
+                name=name,
             )
     missing = next((part.role for part in parts if part.role not in models), None)
     if missing is not None:
-        raise InvalidInput(f"model: the role '{missing}' of '{protocol_name}' has none.")
+        raise InvalidInput(
+            "model: the role '%(missing)s' of '%(protocol_name)s' has none.",
+            missing=missing,
+            protocol_name=protocol_name,
+        )
     return {
         part.role: CastMember(
             models[part.role],
@@ -118,5 +124,8 @@ def _check_roles(protocol_name: str, roles: Sequence[str], given: Mapping[str, M
     unknown = next((role for role in given if role not in known), None)
     if unknown is not None:
         raise InvalidInput(
-            f"model: '{protocol_name}' has no role '{unknown}'; its roles are {', '.join(roles)}."
+            "model: '%(protocol_name)s' has no role '%(unknown)s'; its roles are %(roles)s.",
+            protocol_name=protocol_name,
+            unknown=unknown,
+            roles=", ".join(roles),
         )

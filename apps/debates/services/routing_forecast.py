@@ -42,15 +42,6 @@ class JudgedDebate:
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonCount:
-    """A reason, the number of items that have it, and of items that have no other reason."""
-
-    code: str
-    items: int
-    alone: int
-
-
-@dataclass(frozen=True, slots=True)
 class BoundEffect:
     """A possible bound (None: off), the number of sent items, and the error rate of the rest."""
 
@@ -79,7 +70,7 @@ class RuleForecast:
     sent: int
     failed: int
     audited: int
-    because: Sequence[ReasonCount]
+    because: Sequence[tuple[str, int]]
     accepted_error: Figure
     sent_error: Figure
     signals: Sequence[SignalForecast]
@@ -160,7 +151,7 @@ def forecast_rule(sample: RoutingSample, rule: Rule) -> RuleForecast:
         sent=len(routed) - len(accepted),
         failed=sum(debate.ended.failed for debate, _ in routed),
         audited=audits,
-        because=_count_reasons(reasons for _, reasons in routed),
+        because=Counter(code for _, reasons in routed for code in reasons).most_common(),
         accepted_error=sample.error(accepted),
         sent_error=sample.error(debate for debate, reasons in routed if reasons),
         signals=[_forecast_signal(sample, threshold, rule, routed) for threshold in THRESHOLDS],
@@ -206,16 +197,6 @@ def _reasons(rule: Rule, ended: EndedDebate) -> tuple[str, ...]:
     if ended.failed:
         return ended.reasons or ended.flags or ("failed",)
     return routing.reasons(rule, flags=ended.flags, signals=ended.signals, labelled=ended.labelled)
-
-
-def _count_reasons(reasons: Iterable[Sequence[str]]) -> list[ReasonCount]:
-    items: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
-    for found in reasons:
-        items.update(found)
-        if len(found) == 1:
-            alone.update(found)
-    return [ReasonCount(code, n, alone[code]) for code, n in items.most_common()]
 
 
 def _forecast_signal(

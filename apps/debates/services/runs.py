@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 
 from apps.accounts.models import User
 from apps.debates import events
@@ -24,6 +23,7 @@ from apps.projects.models import Guideline, LabelSchema, Project
 from apps.projects.selectors import current_guideline, current_schema
 from labelhub.core.debate import protocol
 from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.phrases import Phrase
 
 
 def spec_hash(
@@ -87,7 +87,10 @@ def start_run(
     schema, guideline = current_schema(project), current_guideline(project)
     cast = checked_cast(plan, schema)
     if protocol(plan.protocol).trials_only and not plan.trial:
-        raise InvalidInput(f"protocol: '{plan.protocol}' makes no labels; try it in an experiment.")
+        raise InvalidInput(
+            "protocol: '%(protocol)s' makes no labels; try it in an experiment.",
+            protocol=plan.protocol,
+        )
     if plan.budget_nanousd is not None:
         check_prices(role.model for role in cast.values())
     with transaction.atomic():
@@ -126,7 +129,9 @@ def start_run(
         ):
             if plan.only_unlabelled or plan.item_ids is not None:
                 raise InvalidInput("No item matches the selection: there is nothing to label.")
-            raise InvalidInput(f"The project '{project.slug}' has no items yet: import some first.")
+            raise InvalidInput(
+                "The project '%(slug)s' has no items yet: import some first.", slug=project.slug
+            )
     return run
 
 
@@ -140,10 +145,10 @@ def pause_run(*, run: Run) -> Run:
     _change(
         run,
         Run.objects.going() | Run.objects.filter(status=Run.Status.PAUSED, resume_at__isnull=False),
-        "paused",
+        Phrase("paused"),
         status=Run.Status.PAUSED,
         pause_code="user",
-        message=gettext_noop("Paused by hand."),
+        message=Phrase("Paused by hand."),
         resume_at=None,
     )
     return run
@@ -160,10 +165,13 @@ def set_budget(*, run: Run, budget_nanousd: int | None) -> Run:
         check_prices(role.model for role in run.roles.select_related("model__provider"))
         if budget_nanousd < run.cost_nanousd:
             raise InvalidInput(
-                f"budget: {usd(run.cost_nanousd)} is spent already; enter a larger amount."
+                "budget: %(spent)s is spent already; enter a larger amount.",
+                spent=usd(run.cost_nanousd),
             )
     ended = [Run.Status.DONE, Run.Status.CANCELLED]
-    _change(run, Run.objects.exclude(status__in=ended), "changed", budget_nanousd=budget_nanousd)
+    _change(
+        run, Run.objects.exclude(status__in=ended), Phrase("changed"), budget_nanousd=budget_nanousd
+    )
     return run
 
 
@@ -177,8 +185,9 @@ def resume_run(*, run: Run) -> Run:
     """
     if Translator.of(run.project_id).touches(run.schema.version):
         raise Conflict(
-            f"The labels have been changed since run {run.pk} (version {run.schema.version}): "
-            "start a new run."
+            "The labels have been changed since run %(pk)s (version %(version)s): start a new run.",
+            pk=str(run.pk),
+            version=str(run.schema.version),
         )
     with transaction.atomic():
         failed = Debate.objects.filter(run=run, status=Debate.Status.FAILED)
@@ -189,7 +198,7 @@ def resume_run(*, run: Run) -> Run:
         _change(
             run,
             Run.objects.filter(status__in=allowed),
-            "resumed",
+            Phrase("resumed"),
             status=Run.Status.QUEUED,
             pause_code="",
             message="",
@@ -211,10 +220,10 @@ def cancel_run(*, run: Run) -> Run:
     _change(
         run,
         Run.objects.exclude(status__in=ended),
-        "cancelled",
+        Phrase("cancelled"),
         status=Run.Status.CANCELLED,
         pause_code="",
-        message=gettext_noop("Cancelled by hand."),
+        message=Phrase("Cancelled by hand."),
         resume_at=None,
         finished_at=timezone.now(),
     )
@@ -249,7 +258,12 @@ def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
     """Change the run by one conditional update, so that only one of two requests succeeds."""
     if not allowed.filter(pk=run.pk).update(**fields):
         run.refresh_from_db(fields=["status"])
-        raise Conflict(f"Run {run.pk} is {run.status} and cannot be {word}.")
+        raise Conflict(
+            "Run %(pk)s is %(status)s and cannot be %(word)s.",
+            pk=str(run.pk),
+            status=Phrase(run.status),
+            word=word,
+        )
     run.refresh_from_db()
     # Notify other watchers now, because the worker may be busy with a call for minutes.
     transaction.on_commit(partial(events.announce_run, run.pk))
@@ -298,8 +312,9 @@ def continue_run(*, run: Run, plan: RunPlan) -> Run:
         return run
     if run.pause_code == "user":
         raise Conflict(
-            f"Run {run.pk} of the same plan was paused by a person: resume it on its page, or "
-            "start another with --new."
+            "Run %(pk)s of the same plan was paused by a person: resume it on its page, or "
+            "start another with --new.",
+            pk=str(run.pk),
         )
     try:
         return resume_run(run=run)

@@ -30,6 +30,12 @@ def protocol_title(name: str) -> str:
 
 
 @register.filter
+def annotator_words(name: str) -> str:
+    """An annotator's name, with the protocol of a run in words."""
+    return naming.annotator_words(str(name))
+
+
+@register.filter
 def role_words(role: str) -> str:
     """A role's name in words."""
     return naming.role_words(str(role))

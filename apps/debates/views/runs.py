@@ -42,17 +42,15 @@ RUN_COLUMNS = (
     Column(_("Status")),
     Column(_("Models")),
     Column(_("Progress")),
-    Column(_("Labelled"), numeric=True),
     Column(_("Cost"), numeric=True),
     Column(_("Started")),
 )
 DEBATE_COLUMNS = (
     Column(_("Item")),
     Column(_("Text")),
-    Column(_("Status")),
     Column(_("Outcome")),
     Column(_("Uncertainty"), numeric=True, sort="uncertainty"),
-    Column(_("Reasons for review")),
+    Column(_("Reasons")),
 )
 
 

@@ -97,7 +97,8 @@ def use_instruction(search: PromptSearch) -> PromptSearch:
         raise Conflict("This search found no instruction; choose one that did.")
     if faults := instruction_faults(search.instruction):
         raise Conflict(
-            f"The instruction breaks a current rule and may not be used. {faults[0].detail}"
+            "The instruction breaks a current rule and may not be used. %(detail)s",
+            detail=faults[0].detail,
         )
     drop_instruction(search.echo, search.feature)
     search.active = True
@@ -175,7 +176,7 @@ MOST_LABELS = 600
 
 def fail_search(search_id: int, error: Exception) -> None:
     """End a search without a result."""
-    _stop(search_id, "failed", failure_message(error, "The search failed: {fault}."))
+    _stop(search_id, "failed", failure_message(error))
 
 
 @job(KIND, fail=fail_search)

@@ -18,6 +18,7 @@ from apps.authors.models import Site
 from apps.authors.selectors.sites import get_site
 from apps.authors.services.site_config import config_of
 from apps.authors.stages import reason_words
+from apps.common.figures import count_words
 from apps.common.lists import requested_page
 from apps.echo.forms import CatalogueFileForm, TryForm
 from apps.echo.models import Echo
@@ -179,9 +180,11 @@ def _imported(echo: Echo, form: CatalogueFileForm) -> dict[str, Any]:
 
 def _counts(counts: dict[str, Any]) -> str:
     words = {
-        "created": "new",
-        "changed": "changed",
-        "unchanged": "unchanged",
-        "retired": "no longer offered",
+        "created": gettext("%(number)s new"),
+        "changed": gettext("%(number)s changed"),
+        "unchanged": gettext("%(number)s unchanged"),
+        "retired": gettext("%(number)s no longer offered"),
     }
-    return ", ".join(f"{counts[key]:,} {word}" for key, word in words.items() if counts[key])
+    return ", ".join(
+        word % {"number": count_words(counts[key])} for key, word in words.items() if counts[key]
+    )

@@ -144,7 +144,7 @@ def _about(request: SignedInRequest, echo: Echo, key: str) -> dict[str, Any]:
 def _done(site: Site, step: str) -> StrOrPromise:
     """Take the step, and return the message about it."""
     if step not in STEPS:
-        raise InvalidInput(f"do: must be one of {', '.join(STEPS)}.")
+        raise InvalidInput("do: must be one of %(steps)s.", steps=", ".join(STEPS))
     if step in ("on", "off"):
         switch_echo(site, on=step == "on")
         return _SWITCHED[step]

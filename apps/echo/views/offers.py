@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext
@@ -15,8 +15,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.models import Site
-from apps.authors.pages import sites_page
-from apps.authors.selectors.funnel import WINDOWS, start_of
+from apps.authors.pages import WINDOW_WORDS, chosen_days, sites_page
+from apps.authors.selectors.funnel import start_of
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.echo.charts import impression_tables, offer_steps
@@ -31,21 +31,18 @@ from apps.echo.selectors.offers import SHOWN, item_counts, last_offers, running_
 from apps.echo.services.configuration import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
-USUAL_DAYS = 7
-_WINDOW_WORDS = {7: _("7 days"), 28: _("4 weeks"), 91: _("13 weeks")}
-
 
 @login_required
 @require_safe
 def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """The funnel, click-through, reasons for no offer, and the last offers."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    echo, days = echo_of(site), _days(request)
+    echo, days = echo_of(site), chosen_days(request)
     context = offers_page(request, site, echo, "offers")
     if echo is not None:
         context |= _counts(echo, days) | _rates(echo, days)
         context |= {
-            "windows": [(window, _WINDOW_WORDS[window]) for window in WINDOWS],
+            "windows": WINDOW_WORDS.items(),
             "items_on": item_counts(echo)[0],
             "running": running_experiment(echo),
             "parts": impression_tables(context["report"]),
@@ -58,7 +55,7 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
 def site_offers_rows(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
     """The part that changes; no content (204) if the client has its present state."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
-    echo, days = get_echo(site), _days(request)
+    echo, days = get_echo(site), chosen_days(request)
     counts = _counts(echo, days)
     if request.GET.get("seen") == counts["state"]:
         return HttpResponse(status=204)
@@ -116,7 +113,7 @@ def _counts(echo: Echo, days: int) -> dict[str, Any]:
     nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
     return {
         "days": days,
-        "period": gettext("last %(period)s") % {"period": _WINDOW_WORDS[days]},
+        "period": gettext("last %(period)s") % {"period": WINDOW_WORDS[days]},
         "funnel": funnel,
         "steps": offer_steps(funnel),
         "nothing": [(why_words(why), count) for why, count in nothing],
@@ -130,8 +127,3 @@ def _rates(echo: Echo, days: int) -> dict[str, Any]:
     """Click-through in the same period."""
     report = make_report(echo, since=start_of(days, timezone.now()))
     return {"report": report, "arm": report.arms[0]}
-
-
-def _days(request: HttpRequest) -> int:
-    given = request.GET.get("days", "")
-    return int(given) if given.isdecimal() and int(given) in WINDOWS else USUAL_DAYS

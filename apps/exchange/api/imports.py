@@ -18,7 +18,13 @@ from apps.common.api.errors import PROBLEM, problem_body
 from apps.common.api.negotiation import OneRenderer
 from apps.common.jobs import start_job
 from apps.exchange.selectors import PAGE_WAITS, import_of, result_of
-from apps.exchange.services import KIND, queue_import, receive_upload, run_import, store_upload
+from apps.exchange.services.imports import (
+    KIND,
+    queue_import,
+    receive_upload,
+    run_import,
+    store_upload,
+)
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import ImportBatch
 from labelhub.core.errors import InvalidInput, Unavailable
@@ -90,25 +96,24 @@ class UnknownValueSerializer(serializers.Serializer[Any]):
     count = serializers.IntegerField()
 
 
-class ImportResultSerializer(serializers.Serializer[Any]):
+class ImportResultSerializer(serializers.ModelSerializer[ImportBatch]):
     """The outcome of an import; the first 1,000 faults are listed, all are counted."""
 
-    id = serializers.IntegerField()
-    status = serializers.ChoiceField(choices=ImportBatch.Status.choices)
-    message = serializers.CharField()
-    rows = serializers.IntegerField()
-    created = serializers.IntegerField()
-    filled = serializers.IntegerField(help_text="Known by id only before; now with their content.")
-    unchanged = serializers.IntegerField()
-    conflicts = serializers.IntegerField()
-    failed = serializers.IntegerField()
-    labels_created = serializers.IntegerField()
+    rows = serializers.IntegerField(source="rows_done", read_only=True)
     unknown_values = UnknownValueSerializer(
         many=True, help_text="Of refused rows: values that are no labels of the project."
     )
     errors = FaultSerializer(many=True)  # type: ignore[assignment]  # the contract's name
     conflict_rows = FaultSerializer(many=True)
     remarks = FaultSerializer(many=True, help_text="On the file, at the first row they apply to.")
+
+    class Meta:
+        model = ImportBatch
+        fields = [
+            "id", "status", "message", "rows", *ImportBatch.COUNTS, "unknown_values", "errors",
+            "conflict_rows", "remarks",
+        ]  # fmt: skip
+        read_only_fields = fields
 
 
 class StoredBody(NamedTuple):

@@ -32,17 +32,6 @@ _MODULES = (wide, long, jsonl, json_list, parquet, labelstudio, studio_config, h
 FORMATS: dict[str, ExportFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
 ONLY = ("", "gold")
 
-__all__ = [
-    "FORMATS",
-    "ONLY",
-    "ExportFormat",
-    "Row",
-    "export_filters",
-    "export_format",
-    "export_pieces",
-    "exported_items",
-    "file_name",
-]
 
 #: Of an export: ``only``, ``filter`` (a saved filter's name) and ``query`` (its search).
 Filters = dict[str, Any]
@@ -54,7 +43,11 @@ def export_format(name: str) -> ExportFormat:
     """The format of that name; InvalidInput if there is none."""
     found = FORMATS.get(name)
     if found is None:
-        raise InvalidInput(f"format: '{name[:40]}' is not one of {', '.join(FORMATS)}.")
+        raise InvalidInput(
+            "format: '%(name)s' is not one of %(formats)s.",
+            name=name[:40],
+            formats=", ".join(FORMATS),
+        )
     return found
 
 
@@ -63,8 +56,9 @@ def file_name(
 ) -> str:
     """The file name of a download; ``tag`` distinguishes files of the same project."""
     parts = [project.slug, slugify(filters.get("filter", ""))[:40], filters.get("only", ""), tag]
-    # Two formats are JSON: the name tells them apart.
-    named = "" if wanted.suffix == f".{wanted.name}" else f".{wanted.name}"
+    # Two formats are JSON and two CSV: the name tells them apart.
+    known = wanted.suffix[1:]
+    named = "" if wanted.name == known else f".{wanted.name.removeprefix(f'{known}_')}"
     return f"{'-'.join(part for part in parts if part)}{named}{wanted.suffix}"
 
 
@@ -76,7 +70,9 @@ def exported_items(project: Project, filters: Mapping[str, Any]) -> "QuerySet[It
     """
     only = filters.get("only", "")
     if only not in ONLY:
-        raise InvalidInput(f"only: '{only[:40]}' is not known; leave it out or use 'gold'.")
+        raise InvalidInput(
+            "only: '%(only)s' is not known; leave it out or use 'gold'.", only=only[:40]
+        )
     items: QuerySet[Item] = Item.objects.filter(project=project)
     if query := filters.get("query"):
         items = matching_items(project, read_query(query))

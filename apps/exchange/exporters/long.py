@@ -16,10 +16,13 @@ from apps.exchange.exporters.base import (
 )
 from apps.exchange.exporters.wide import Cell, point_name, truth
 from apps.exchange.readers import BETWEEN, MARKER
+from apps.exchange.readers.base import shortened
 from labelhub.core.schema import Schema
 
 #: The version of the columns, in the column that marks our own files for the importer.
 VERSION = "2"
+#: The beginning of the text, for people: many ids are codes.
+EXCERPT_CHARS = 80
 
 
 def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
@@ -36,14 +39,15 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 def _columns(schema: Schema) -> list[str]:
     name, gold_name = (["label_name"], ["gold_name"]) if schema.task.ordered else ([], [])
     return [
-        "item_id", "annotator_id", "annotator_type", "label", *name, "unsure", "gold", *gold_name,
+        "excerpt", "annotator_id", "annotator_type", "label", *name, "unsure", "gold", *gold_name,
         "has_gold", "confidence", "seconds", "cost_usd", "replicate", "role", "rationale",
-        "created_at", MARKER,
+        "created_at", "item_id", MARKER,
     ]  # fmt: skip
 
 
 def _lines(row: Row, schema: Schema) -> Iterator[dict[str, Cell]]:
     item = {
+        "excerpt": shortened(" ".join(row["text"].split()), EXCERPT_CHARS),
         "item_id": row["id"],
         "gold": _cell(row["gold"]),
         "gold_name": point_name(schema, row["gold"]) if schema.task.ordered else "",

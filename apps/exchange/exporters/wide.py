@@ -58,8 +58,8 @@ def _columns(source: Source) -> list[Column]:
     """Each column with the function that reads its cell."""
     items, schema = source.items, source.schema
     columns: list[Column] = [
-        ("id", lambda row: row["id"]),
         ("text", lambda row: row["text"]),
+        ("id", lambda row: row["id"]),
     ]
     if items.exclude(context=[]).exists():
         columns.append(("context", _conversation))

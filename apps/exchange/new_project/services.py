@@ -18,11 +18,17 @@ from django.utils.text import capfirst
 
 from apps.accounts.models import User
 from apps.exchange.readers import format_of
-from apps.exchange.services import queue_import, receive_upload, store_upload
-from apps.exchange.services.imports import STALE_AFTER, stored_name
+from apps.exchange.services.imports import (
+    STALE_AFTER,
+    queue_import,
+    receive_upload,
+    store_upload,
+    stored_name,
+)
 from apps.projects.models import ImportBatch, Project
 from apps.projects.services import create_project
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Schema
 
 SALT = "exchange.new_project"
@@ -114,7 +120,7 @@ def create_and_import(
         first = Project.objects.filter(creation_key=key, created_by=actor).first()
         if first is None:
             if isinstance(error, IntegrityError):
-                message = "Another project has just taken this short name; choose another."
+                message = Phrase("Another project has just taken this short name; choose another.")
                 raise InvalidInput.at("slug", message) from None
             raise
         return first, first.imports.order_by("pk").first()

@@ -55,7 +55,7 @@ def starter_named(key: str) -> Starter:
     """The template ``key``; NotFound if there is none."""
     found = starters().get(key)
     if found is None:
-        raise NotFound(f"There is no project template '{key[:80]}'.")
+        raise NotFound("There is no project template '%(key)s'.", key=key[:80])
     return found
 
 

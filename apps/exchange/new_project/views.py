@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,8 @@ from apps.exchange.new_project.services import (
     keep_upload,
 )
 from apps.exchange.new_project.starters import Starter, starter_named, starters
-from apps.exchange.readers import FORMATS, RawRow
+from apps.exchange.readers import FORMATS
+from apps.exchange.readers.base import RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.selectors import PAGE_WAITS
 from apps.exchange.values import ImportSchema
@@ -44,6 +46,8 @@ from labelhub.core.schema import TASKS, Schema
 
 SAMPLE_ROWS = 3
 COLUMNS = "column"
+#: The value of ``again`` that keeps values apart which look like one label.
+APART = "apart"
 NOTHING = Proposal("single")
 
 
@@ -115,30 +119,21 @@ def project_create(request: SignedInRequest) -> HttpResponse:
 def _receive(request: SignedInRequest) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if form.is_valid():
+        upload = None
         try:
             upload = keep_upload(request.user, form.cleaned_data["file"])
-            _check_file(upload)
+            with suppress(Unavailable):  # the page tries again, without another upload
+                _read_file(upload, None, None)
         except InvalidInput as error:
             form.add_error("file", error.message)
+            if upload:
+                upload.path.unlink(missing_ok=True)
         else:
             template = request.POST.get("template", "")
             query = {"file": upload.token} | ({"template": template} if template else {})
             return redirect(f"{reverse('project_create')}?{urlencode(query)}")
     source = Start()
     return _render(request, source, *_filled_forms(source, {}), status=422, upload=form)
-
-
-def _check_file(upload: WaitingUpload) -> None:
-    """Raises:
-    UnreadableFile: the file is of no use, and was removed.
-    """
-    try:
-        _read_file(upload, None, None)
-    except InvalidInput:
-        upload.path.unlink(missing_ok=True)
-        raise
-    except Unavailable:
-        pass  # the page tries again, without another upload
 
 
 def _read_start(request: SignedInRequest, sent: Mapping[str, str]) -> Start:
@@ -151,12 +146,16 @@ def _read_start(request: SignedInRequest, sent: Mapping[str, str]) -> Start:
         names = (name for name in sent if name.startswith(f"{COLUMNS}-"))
         columns = {name.removeprefix(f"{COLUMNS}-"): sent[name] for name in names}
         columns.pop("strict", None)
-    head, proposal = _read_file(upload, columns, starter)
+    head, proposal = _read_file(upload, columns, starter, apart=sent.get("again") == APART)
     return Start(upload, head, starter, proposal)
 
 
 def _read_file(
-    upload: WaitingUpload, columns: dict[str, str] | None, starter: Starter | None
+    upload: WaitingUpload,
+    columns: dict[str, str] | None,
+    starter: Starter | None,
+    *,
+    apart: bool = False,
 ) -> tuple[FileHead, Proposal]:
     """The head of the file, and the labels that fit the values in it.
 
@@ -169,7 +168,7 @@ def _read_file(
     )
     if starter:
         return head, Proposal(starter.schema.task.name)
-    proposal = propose_schema(head, opened.cells)
+    proposal = propose_schema(head, opened.cells, apart=apart)
     if proposal.too_many and columns is None:
         head.chosen["gold"] = ""
     return head, proposal
@@ -192,7 +191,7 @@ def _filled_forms(
     kept = ("name", "slug", "description", "guideline", "overlap", "blind_percent", "key")
     initial |= {name: sent[name] for name in kept if "again" in sent and name in sent}
     rows = [
-        {"name": label.name, "source": label.source, "point": label.point}
+        {"name": label.name, "source": json.dumps(label.values), "point": label.point}
         for label in proposal.labels
     ]
     labels = SchemaForm(shown=starter.schema) if starter else SchemaForm(proposed=rows)

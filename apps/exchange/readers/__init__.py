@@ -9,21 +9,21 @@ from apps.exchange.readers import delimited, json_list, jsonl, parquet, xlsx
 from apps.exchange.readers.base import (
     Format,
     RawRow,
-    ReadingFault,
     RowFault,
     UnreadableFile,
     check_row,
 )
-from apps.exchange.readers.isolation import Meanwhile, keep_waiting, read_apart, refuse_after
+from apps.exchange.readers.isolation import Meanwhile, keep_waiting, read_apart
 from apps.exchange.readers.text import HEAD, is_binary
+from labelhub.core.phrases import Phrase
 
 _MODULES = (delimited, json_list, jsonl, xlsx, parquet)
 
 #: First bytes of files that people send by mistake.
 FOREIGN = {
-    b"%PDF-": "a PDF; use a table or lines of text.",
-    b"\x1f\x8b": "compressed (gzip); unpack it first.",
-    b"\xd0\xcf\x11\xe0": (
+    b"%PDF-": Phrase("a PDF; use a table or lines of text."),
+    b"\x1f\x8b": Phrase("compressed (gzip); unpack it first."),
+    b"\xd0\xcf\x11\xe0": Phrase(
         "an old Excel file (.xls) or has a password; save it as .xlsx without a password."
     ),
 }
@@ -38,22 +38,6 @@ MAX_BYTES_HERE = 1024 * 1024
 MARKER, TABLE = delimited.MARKER, "table"
 #: Between the names of a set in one cell.
 BETWEEN = "|"
-
-__all__ = [
-    "BETWEEN",
-    "FORMATS",
-    "MARKER",
-    "TABLE",
-    "RawRow",
-    "ReadingFault",
-    "RowFault",
-    "UnreadableFile",
-    "accepted",
-    "format_of",
-    "open_rows",
-    "read_here",
-    "refuse_after",
-]
 
 
 def accepted() -> str:
@@ -94,8 +78,8 @@ def read_here(path: Path, format_name: str) -> Iterator[RawRow]:
         if row.data.get(MARKER) == TABLE:
             # Its answers would become metadata, which reviewers see.
             raise UnreadableFile(
-                "This is a table for people: one row per item. Import the project's JSON Lines or "
-                "Parquet export instead; it holds every annotation."
+                "This is a table for people: one row per item. Import the project's JSON "
+                "Lines or Parquet export instead; it holds every annotation."
             )
         try:
             if row.error is None:
@@ -106,7 +90,7 @@ def read_here(path: Path, format_name: str) -> Iterator[RawRow]:
             yield row
     if not rows:
         raise UnreadableFile(
-            "The file is empty." if not path.stat().st_size else "The file has no rows."
+            Phrase("The file has no rows.") if path.stat().st_size else Phrase("The file is empty.")
         )
 
 
@@ -123,18 +107,26 @@ def format_of(file_name: str, path: Path, content_type: str = "") -> str:
     named = _format_by_name(file_name, content_type)
     foreign = next((what for start, what in FOREIGN.items() if head.startswith(start)), None)
     if foreign is not None:
-        raise UnreadableFile(f"The content of '{file_name[:80]}' is {foreign}")
+        raise UnreadableFile(
+            "The content of '%(file_name)s' is %(foreign)s",
+            file_name=file_name[:80],
+            foreign=foreign,
+        )
     if head.startswith((b"PK\x03\x04", b"PAR1")):
         found = "parquet" if head.startswith(b"PAR1") else "xlsx"
         if named != found:
-            what = "Parquet" if found == "parquet" else "Excel or another zip archive"
+            what = "Parquet" if found == "parquet" else Phrase("Excel or another zip archive")
             raise UnreadableFile(
-                f"The content of '{file_name[:80]}' is {what}; unpack it, or rename it."
+                "The content of '%(file_name)s' is %(what)s; unpack it, or rename it.",
+                file_name=file_name[:80],
+                what=what,
             )
     elif named not in ("parquet", "xlsx") and is_binary(head):
         raise UnreadableFile(
-            f"The content of '{file_name[:80]}' is not text; use CSV, JSONL or another of "
-            f"{accepted()}."
+            "The content of '%(file_name)s' is not text; use CSV, JSONL or another of "
+            "%(accepted)s.",
+            file_name=file_name[:80],
+            accepted=accepted(),
         )
     return _json_or_lines(head, named) if named in ("json", "jsonl") else named
 
@@ -145,7 +137,11 @@ def _format_by_name(file_name: str, content_type: str) -> str:
     for known in FORMATS.values():
         if suffix in known.suffixes or (not suffix and plain in known.content_types):
             return known.name
-    raise UnreadableFile(f"'{file_name[:80]}' is of an unknown type; use one of {accepted()}.")
+    raise UnreadableFile(
+        "'%(file_name)s' is of an unknown type; use one of %(accepted)s.",
+        file_name=file_name[:80],
+        accepted=accepted(),
+    )
 
 
 def _json_or_lines(head: bytes, named: str) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 
 logger = logging.getLogger(__name__)
 
@@ -24,9 +25,9 @@ MAX_ROW_MEMORY, LEAST = 32 * 1024 * 1024, 64
 MAX_COLUMNS = 1000
 MAX_COLUMN_NAME = 1000
 
-TOO_LONG = (
-    f"The row is longer than {MAX_ROW_BYTES // 1024 // 1024} MB (or a quote is never closed); "
-    "it was skipped."
+TOO_LONG = Phrase(
+    "The row is longer than %(megabytes)s MB (or a quote is never closed); it was skipped.",
+    megabytes=MAX_ROW_BYTES // 1024 // 1024,
 )
 
 
@@ -49,17 +50,22 @@ class ReadingFault(UnreadableFile):
 
     def __init__(self, what: str) -> None:
         super().__init__(
-            f"Reading this file stopped by a fault of the server ({what}). It has been logged; "
-            "saved as CSV or JSON Lines, the file may still be read."
+            Phrase(
+                "Reading this file stopped by a fault of the server (%(name)s). It has been "
+                "logged; saved as CSV or JSON Lines, the file may still be read.",
+                name=what,
+            )
         )
 
 
 class RowFault(ValueError):
     """One row cannot be used; ``field`` is empty when the row as a whole is at fault."""
 
-    def __init__(self, message: str, *, field: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(
+        self, message: str, plural: str = "", /, *, field: str = "", **values: Any
+    ) -> None:
+        self.message = Phrase(message, plural, **values)
+        super().__init__(self.message)
         self.field = field
 
 
@@ -78,8 +84,9 @@ def isolate_row(number: int) -> Iterator[None]:
     except Exception as error:
         logger.exception("row %s could not be translated", number)
         raise RowFault(
-            f"Cannot be read because of a fault of the server ({type(error).__name__}); the other "
-            "rows are not affected."
+            "Cannot be read because of a fault of the server (%(name)s); the other rows are "
+            "not affected.",
+            name=type(error).__name__,
         ) from error
 
 
@@ -126,15 +133,17 @@ def check_row(data: Mapping[str, Any]) -> None:
         RowFault: names the field.
     """
     if len(data) > MAX_COLUMNS:
-        raise RowFault(f"The row has more than {MAX_COLUMNS:,} columns.")
+        raise RowFault("The row has more than %(max_columns)s columns.", max_columns=MAX_COLUMNS)
     memory = 0
     for name, value in data.items():
         if len(name) > MAX_COLUMN_NAME:
             raise RowFault(
-                f"Longer than {MAX_COLUMN_NAME:,} characters: '{name[:40]}…'.",
-                field="a column name",
+                "Longer than %(max_column_name)s characters: '%(name)s…'.",
+                max_column_name=MAX_COLUMN_NAME,
+                name=name[:40],
+                field="column",
             )
-        _check_text(name, "a column name")
+        _check_text(name, "column")
         memory += _check_value(value, name, 1)
     _check_memory(memory)
 
@@ -146,11 +155,13 @@ def check_columns(names: Sequence[str]) -> None:
         UnreadableFile: says which.
     """
     if len(names) > MAX_COLUMNS:
-        raise UnreadableFile(f"The file has more than {MAX_COLUMNS} columns.")
+        raise UnreadableFile(
+            "The file has more than %(max_columns)s columns.", max_columns=MAX_COLUMNS
+        )
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UnreadableFile(
-            f"Two columns are named '{shortened(twice, 80)}'; give each its own name."
+            "Two columns are named '%(twice)s'; give each its own name.", twice=shortened(twice, 80)
         )
 
 
@@ -180,21 +191,27 @@ def _check_value(value: Any, where: str, depth: int) -> int:
 def _check_memory(memory: int) -> None:
     if memory > MAX_ROW_MEMORY:
         raise RowFault(
-            f"The row takes more than {MAX_ROW_MEMORY // 1024**2} MB of memory; split it."
+            "The row takes more than %(value)s MB of memory; split it.",
+            value=MAX_ROW_MEMORY // 1024**2,
         )
 
 
 def _check_depth(where: str, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise RowFault(
-            f"Nested more than {MAX_DEPTH} levels deep.",
+            "Nested more than %(max_depth)s levels deep.",
+            max_depth=MAX_DEPTH,
             field=where.partition(".")[0].partition("[")[0],
         )
 
 
 def _check_text(text: str, where: str) -> None:
     if len(text) > MAX_TEXT_CHARS:
-        raise RowFault(f"Longer than {MAX_TEXT_CHARS:,} characters; split the text.", field=where)
+        raise RowFault(
+            "Longer than %(max_text_chars)s characters; split the text.",
+            max_text_chars=MAX_TEXT_CHARS,
+            field=where,
+        )
     if "\0" in text:
         raise RowFault("Contains a NUL character, which databases cannot store.", field=where)
     if text.isascii():
@@ -202,13 +219,20 @@ def _check_text(text: str, where: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        code, place = ord(text[error.start]), f"after {error.start} characters"
+        code, place = ord(text[error.start]), error.start
         byte = code - ESCAPED_BYTE
         if 0x80 <= byte <= 0xFF:
-            what = f"Not UTF-8 (byte 0x{byte:02X} {place})"
+            found = f"0x{byte:02X}"
+            what = Phrase(
+                "Not UTF-8 (byte %(byte)s after %(place)s characters)", byte=found, place=place
+            )
         else:
-            what = f"Half of a character pair (U+{code:04X} {place})"
-        raise RowFault(f"{what}; save the file as UTF-8.", field=where) from None
+            what = Phrase(
+                "Half of a character pair (%(code)s after %(place)s characters)",
+                code=f"U+{code:04X}",
+                place=place,
+            )
+        raise RowFault("%(what)s; save the file as UTF-8.", what=what, field=where) from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -250,13 +274,18 @@ def parse_object(text: str, number: int, position: int) -> RawRow:
     try:
         return object_row(DECODER.decode(text), number, position)
     except json.JSONDecodeError as error:
-        message = f"Not valid JSON: {error.msg}, at character {error.pos + 1}."
+        message = Phrase(
+            "Not valid JSON: %(error)s, at character %(place)s.",
+            error=error.msg,
+            place=error.pos + 1,
+        )
     except DuplicateKey as error:
-        message, field = "The key is there twice in one object; give it once.", error.key
+        message = Phrase("The key is there twice in one object; give it once.")
+        field = error.key
     except ValueError as error:
-        message = f"Not valid JSON: {error}."
+        message = Phrase("Not valid JSON: %(error)s.", error=error)
     except RecursionError:
-        message = "Nested too deep to be read."
+        message = Phrase("Nested too deep to be read.")
     return RawRow(number, error=message, field=field, position=position)
 
 
@@ -264,10 +293,14 @@ def object_row(value: Any, number: int, position: int) -> RawRow:
     """A row of an already decoded value; anything but an object is an error."""
     if isinstance(value, dict):
         return RawRow(number, value, position=position)
-    kinds = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}
-    found = kinds.get(type(value), "a number")
+    kinds = {
+        list: Phrase("a list"), str: Phrase("a text"), bool: Phrase("true or false"),
+        type(None): Phrase("null"),
+    }  # fmt: skip
+    found = kinds.get(type(value), Phrase("a number"))
+    message = Phrase('Expected an object such as {"text": "…"}, found %(kind)s.', kind=found)
     return RawRow(
         number,
-        error=f'Expected an object such as {{"text": "…"}}, found {found}.',
+        error=message,
         position=position,
     )

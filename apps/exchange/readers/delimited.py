@@ -16,6 +16,7 @@ from apps.exchange.readers.base import (
     check_row,
 )
 from apps.exchange.readers.text import HEAD, Line, lines, utf8_source
+from labelhub.core.phrases import Phrase, join_sentences
 
 DELIMITERS = (",", ";", "\t", "|")
 #: Quotes that are never closed: each costs reading up to MAX_ROW_BYTES again.
@@ -25,7 +26,9 @@ MARKER = "labelhub"
 GUARDED = ("=", "+", "-", "@", "\t", "\r")
 #: A table with this column is from Label Studio: an empty cell means null; rows have all columns.
 ANNOTATION = "annotation_id"
-UNCLOSED = "The quotes of this row do not match: one is never closed; the next line is a row again."
+UNCLOSED = Phrase(
+    "The quotes of this row do not match: one is never closed; the next line is a row again."
+)
 
 
 def unguard(cell: str) -> str:
@@ -116,7 +119,9 @@ def _first_line(feed: _Feed) -> str:
     try:
         first = next((line for line in feed if line.strip()), None)
     except RowFault as fault:
-        raise UnreadableFile(f"The first line, which names the columns: {fault.message}") from None
+        raise UnreadableFile(
+            "The first line, which names the columns: %(message)s", message=fault.message
+        ) from None
     if first is None:
         raise UnreadableFile("The file is empty.")
     return first
@@ -128,7 +133,7 @@ def _header(reader: Iterator[list[str]]) -> list[str]:
         check_row(dict.fromkeys(names))
     except (csv.Error, RowFault) as error:
         raise UnreadableFile(
-            f"The first line, which names the columns, cannot be read: {error}"
+            "The first line, which names the columns, cannot be read: %(error)s", error=error
         ) from None
     names = [name or f"column {number}" for number, name in enumerate(names, 1)]
     check_columns(names)
@@ -149,9 +154,11 @@ def _next_row(
     except csv.Error as error:
         return RawRow(number, error=_mismatch(error, feed), position=feed.position)
     if len(cells) > len(header):
-        message = (
-            f"The row has {len(cells)} cells, the header {len(header)}; "
-            "quote cells that hold the delimiter."
+        message = Phrase(
+            "The row has %(cells)s cells, the header %(columns)s; quote cells that hold the "
+            "delimiter.",
+            cells=len(cells),
+            columns=len(header),
         )
         return RawRow(number, error=message, position=feed.position)
     if MARKER in header:
@@ -167,9 +174,13 @@ def _next_row(
 def _mismatch(error: csv.Error, feed: _Feed) -> str:
     if "unexpected end" in str(error) and feed.read_again():
         return UNCLOSED
-    taken = feed.lines_in_row - 1
-    more = f" It goes on over {taken:,} more lines, which were left out with it." if taken else ""
-    return f"The quotes of this row do not match: {error}.{more}"
+    fault = Phrase("The quotes of this row do not match: %(error)s.", error=error)
+    if not (taken := feed.lines_in_row - 1):
+        return fault
+    return join_sentences(
+        fault,
+        Phrase("It goes on over %(number)s more lines, which were left out with it.", number=taken),
+    )
 
 
 FORMAT = Format(

@@ -22,11 +22,12 @@ from typing import IO, Any, cast
 
 from apps.exchange.readers.base import RawRow, ReadingFault, UnreadableFile
 from labelhub.core.errors import Unavailable
+from labelhub.core.phrases import Phrase
 
 #: Each may take ``MAX_MEMORY`` and a processor.
 PLACES = 2
 LOOK_EVERY = 0.1
-BUSY = (
+BUSY = Phrase(
     "The server is reading as many files as it can at once, so this request was not completed. "
     "Try again in a moment."
 )
@@ -93,18 +94,21 @@ OWN = {
     "MALLOC_ARENA_MAX": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
-TOO_LARGE = (
-    f"Reading this file takes more than {MAX_MEMORY // 1024**2:,} MB of memory. Split it, or save "
-    "it as CSV or JSON Lines."
+TOO_LARGE = Phrase(
+    "Reading this file takes more than %(megabytes)s MB of memory. Split it, or save it as CSV or "
+    "JSON Lines.",
+    megabytes=MAX_MEMORY // 1024**2,
 )
-ENDED = (
+ENDED = Phrase(
     "Reading this file was stopped before its end, as happens when memory runs out. Import it "
     "again; if that does not help, split it, or save it as CSV or JSON Lines."
 )
 #: By the signal that ended the process.
 SLOW: dict[int, str] = {
-    signal.SIGPROF: "Reading one row of this file takes minutes. Save it as CSV or JSON Lines.",
-    signal.SIGXCPU: "Reading this file takes too long. Save it as CSV or JSON Lines.",
+    signal.SIGPROF: Phrase(
+        "Reading one row of this file takes minutes. Save it as CSV or JSON Lines."
+    ),
+    signal.SIGXCPU: Phrase("Reading this file takes too long. Save it as CSV or JSON Lines."),
 }
 
 
@@ -143,11 +147,12 @@ def read_apart(
                 message = json.loads(line.decode("utf-8", "surrogatepass"))
                 if message is None:
                     return
-                if isinstance(message, str):
-                    raise UnreadableFile(message)
-                if isinstance(message, dict):
+                if isinstance(message, dict) and "fault" in message:
                     raise ReadingFault(message["fault"])
+                if isinstance(message, str | dict):
+                    raise UnreadableFile(Phrase.of(message))
                 number, data, error, field, position = message
+                error = None if error is None else Phrase.of(error)
                 yield RawRow(number, data, error, field, position, len(line))
             # It ended without a final message, or in the middle of a row.
             raise _error_of_exit(process)
@@ -170,13 +175,14 @@ def write_rows(rows: Iterator[RawRow], memory: int, seconds: float, in_all: int)
     _limit_process(memory, seconds, in_all)
     try:
         for row in rows:
-            _write_message([row.number, row.data, row.error, row.field, row.position])
+            fault = None if row.error is None else Phrase(row.error).data()
+            _write_message([row.number, row.data, fault, row.field, row.position])
             signal.setitimer(signal.ITIMER_PROF, seconds)
         _write_message(None)
     except UnreadableFile as error:
-        _write_message(error.message)
+        _write_message(error.message.data())
     except MemoryError:
-        _write_message(TOO_LARGE)
+        _write_message(TOO_LARGE.data())
     except Exception as error:
         logger.exception("a file could not be read")  # on the server's standard error
         _write_message({"fault": type(error).__name__})

@@ -17,9 +17,10 @@ from apps.exchange.readers.base import (
     parse_object,
 )
 from apps.exchange.readers.text import Utf8Source, utf8_source
+from labelhub.core.phrases import Phrase
 
 LIST_KEYS = ("items", "rows", "tasks", "data", "results")
-NOT_A_LIST = 'The file must hold a list of objects: [{"text": "…"}, …] or {"items": [ … ]}.'
+NOT_A_LIST = Phrase('The file must hold a list of objects: [{"text": "…"}, …] or {"items": [ … ]}.')
 
 _SPACE = re.compile(r"\s*")
 _OUTSIDE = re.compile(r'["{}\[\],:]')
@@ -138,7 +139,9 @@ def _elements(scanner: _Scanner, *, alone: bool) -> Iterator[RawRow]:
         number += 1
         if not mark:
             yield RawRow(
-                number, error="The file ends in the middle of the list.", position=scanner.position
+                number,
+                error=Phrase("The file ends in the middle of the list."),
+                position=scanner.position,
             )
             return
         yield scanner.take_row(number)
@@ -147,13 +150,13 @@ def _elements(scanner: _Scanner, *, alone: bool) -> Iterator[RawRow]:
         elif scanner.peek() not in ("]", ""):
             yield RawRow(
                 number + 1,
-                error="Expected a comma or the end of the list; the rest was not read.",
+                error=Phrase("Expected a comma or the end of the list; the rest was not read."),
                 position=scanner.position,
             )
             return
     scanner.offset += 1
     if alone and scanner.peek():
-        error = "There is more after the end of the list; it was not read."
+        error = Phrase("There is more after the end of the list; it was not read.")
         yield RawRow(number + 1, error=error, position=scanner.position)
 
 

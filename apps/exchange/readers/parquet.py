@@ -116,8 +116,11 @@ def read(path: Path) -> Iterator[RawRow]:
     except MemoryError:  # also an Arrow exception
         raise
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        after = f" after row {number}" if number else ""
-        raise UnreadableFile(f"The file is not a readable Parquet file{after}: {error}") from error
+        raise UnreadableFile(
+            "The file is not a readable Parquet file after row %(row)s: %(error)s",
+            row=number,
+            error=error,
+        ) from error
 
 
 def _batches(path: Path, metadata: Any) -> Iterator[Any]:
@@ -204,12 +207,15 @@ def _scalars(piece: Any) -> Iterator[dict[str, Any]]:
 
 def _check_limits(metadata: Any, names: Sequence[str], size: int) -> None:
     if metadata.num_columns > MAX_COLUMNS:
-        raise UnreadableFile(f"The file has more than {MAX_COLUMNS} columns.")
+        raise UnreadableFile(
+            "The file has more than %(max_columns)s columns.", max_columns=MAX_COLUMNS
+        )
     check_columns(names)
     if metadata.num_rows > max(MANY_ROWS, size):
         raise UnreadableFile(
-            f"This Parquet file claims {metadata.num_rows:,} rows in {size:,} bytes; it was not "
-            "opened."
+            "This Parquet file claims %(num_rows)s rows in %(size)s bytes; it was not opened.",
+            num_rows=metadata.num_rows,
+            size=size,
         )
     groups = range(metadata.num_row_groups)
     if any(metadata.row_group(index).total_byte_size > MAX_ROW_GROUP for index in groups):
@@ -227,8 +233,9 @@ def _check_limits(metadata: Any, names: Sequence[str], size: int) -> None:
         for column in lists
     ):
         raise UnreadableFile(
-            f"The lists in a row group of this Parquet file have more than {MAX_PARTS:,} parts; "
-            "write it with smaller row groups."
+            "The lists in a row group of this Parquet file have more than %(max_parts)s "
+            "parts; write it with smaller row groups.",
+            max_parts=MAX_PARTS,
         )
 
 

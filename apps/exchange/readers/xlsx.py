@@ -16,6 +16,7 @@ from apps.exchange.readers.base import (
     UnreadableFile,
     check_columns,
 )
+from labelhub.core.phrases import Phrase
 
 MAX_UNPACKED = 512 * 1024 * 1024
 #: Real sheets pack 5 to 40 times; a bomb packs 1,000 times. Small files may be anything.
@@ -32,8 +33,8 @@ NOT_OPENED = (
 LAST_ROW = 1_048_576
 MAX_ELEMENTS_IN_ROW = 100_000
 PIECE = 1024 * 1024
-SAVE_AS_CSV = "Save the sheet as CSV."
-BROKEN = (
+SAVE_AS_CSV = Phrase("Save the sheet as CSV.")
+BROKEN = Phrase(
     "The file is not a readable Excel workbook (.xlsx, without a password); "
     "open it and save it again."
 )
@@ -65,8 +66,11 @@ def _check_sizes(parts: list[zipfile.ZipInfo], packed: int) -> None:
     bomb = unpacked > RATIO_FROM and unpacked / packed > MAX_RATIO
     if len(parts) > MAX_PARTS or unpacked > MAX_UNPACKED or bomb:
         raise UnreadableFile(
-            f"The workbook would unpack from {packed:,} to {unpacked:,} bytes; it was not opened. "
-            f"{SAVE_AS_CSV}"
+            "The workbook would unpack from %(packed)s to %(unpacked)s bytes; it was not "
+            "opened. %(save_as_csv)s",
+            packed=packed,
+            unpacked=unpacked,
+            save_as_csv=SAVE_AS_CSV,
         )
     for part in parts:
         if part.filename.startswith((SHEETS, *NOT_OPENED)):
@@ -75,7 +79,9 @@ def _check_sizes(parts: list[zipfile.ZipInfo], packed: int) -> None:
             most = MAX_STRINGS if part.filename == STRINGS else MAX_WHOLE
         if part.file_size > most:
             raise UnreadableFile(
-                f"The part '{part.filename[:80]}' of the workbook is too large. {SAVE_AS_CSV}"
+                "The part '%(filename)s' of the workbook is too large. %(save_as_csv)s",
+                filename=part.filename[:80],
+                save_as_csv=SAVE_AS_CSV,
             )
 
 
@@ -107,17 +113,27 @@ class _Rows:
             self.number = int(attributes.get("r", self.number + 1))
             self.elements, self.begin = 0, self.parser.CurrentByteIndex
             if self.number > LAST_ROW:
-                raise UnreadableFile(f"Row {self.number:,} is beyond the last row of a sheet.")
+                raise UnreadableFile(
+                    "Row %(number)s is beyond the last row of a sheet.", number=self.number
+                )
         elif tag == "c" and not _CELL.fullmatch(attributes.get("r", "A1")):
             place = attributes["r"][:40]
-            raise UnreadableFile(f"Row {self.number:,}: there is no cell '{place}' in a sheet.")
+            raise UnreadableFile(
+                "Row %(number)s: there is no cell '%(place)s' in a sheet.",
+                number=self.number,
+                place=place,
+            )
         if self.elements > MAX_ELEMENTS_IN_ROW:
             self.measure()
 
     def measure(self) -> None:
         size = self.parser.CurrentByteIndex - self.begin
         if size > MAX_ROW_BYTES or self.elements > MAX_ELEMENTS_IN_ROW:
-            raise UnreadableFile(f"Row {self.number:,} of the sheet is too long. {SAVE_AS_CSV}")
+            raise UnreadableFile(
+                "Row %(number)s of the sheet is too long. %(save_as_csv)s",
+                number=self.number,
+                save_as_csv=SAVE_AS_CSV,
+            )
 
     def refuse(self, *_: object) -> None:
         raise UnreadableFile(BROKEN)

@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from labelhub.core.errors import LabelhubError
+from labelhub.core.phrases import Phrase
 
 FOLDER = "saved-exports"
 PART = ".part"
@@ -62,13 +63,14 @@ def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]
         partial.replace(target)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            message = (
+            message = Phrase(
                 "The disk of the server is full; nothing of the file was kept. Delete saved "
                 "exports that nobody needs, or ask an operator to free space, and save it again."
             )
         else:
-            message = (
-                f"The server cannot write the file ({error.strerror}); an operator has to check it."
+            message = Phrase(
+                "The server cannot write the file (%(reason)s); an operator has to check it.",
+                reason=error.strerror,
             )
         raise CannotStore(message) from error
     finally:

@@ -28,6 +28,7 @@ from apps.exchange.saved import files
 from apps.projects.models import Notification, Project
 from apps.projects.notifications import notify_end
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.phrases import Phrase, join_sentences
 
 READY = SavedExport.Status.DONE
 
@@ -50,7 +51,11 @@ def saved_export(project: Project, export_id: int) -> SavedExport:
     """One of the project's; NotFound if there is none."""
     found = saved_exports(project).filter(pk=export_id).first()
     if found is None:
-        raise NotFound(f"The project {project} has no saved export {export_id}.")
+        raise NotFound(
+            "The project %(project)s has no saved export %(export_id)s.",
+            project=project,
+            export_id=str(export_id),
+        )
     return found
 
 
@@ -65,12 +70,12 @@ def ready_export(project: Project, export_id: int) -> SavedExport:
     if found.status == READY and found.erasures != erasures_in(project):
         raise Conflict(STALE)
     if found.status != READY:
-        words = found.message or "It is not written yet."
-        raise Conflict(f"There is no file to download. {words}")
+        words = found.message or Phrase("It is not written yet.")
+        raise Conflict(join_sentences(Phrase("There is no file to download."), words))
     return found
 
 
-STALE = (
+STALE = Phrase(
     "An author's data was deleted after this file was begun, so the file was deleted as well. "
     "Save the export again: it will hold the current data."
 )
@@ -106,7 +111,10 @@ def save_export(
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if project.saved_exports.filter(status__in=UNFINISHED).count() >= AT_ONCE:
-            raise Conflict(f"{AT_ONCE} exports of this project are being saved; wait for one.")
+            raise Conflict(
+                "%(at_once)s exports of this project are being saved; wait for one.",
+                at_once=AT_ONCE,
+            )
         export = SavedExport.objects.create(
             project=project,
             format=format_name,
@@ -132,7 +140,7 @@ def fail_export(export_id: int, error: Exception) -> None:
     """Record the failure."""
     export = SavedExport.objects.get(pk=export_id)
     files.remove(export.stored_name)
-    message = failure_message(error, "It was stopped by {fault}; save it again.")
+    message = failure_message(error, Phrase("Save it again."))
     _end(export, Status.FAILED, message, stored_name="", size=0)
 
 

@@ -22,6 +22,7 @@ from apps.labels.services import (
     open_items,
 )
 from apps.projects.models import ImportBatch, Item, Project
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import value_key
 
 
@@ -77,7 +78,7 @@ def write_chunk(
     """
     tally = ImportTally()
     good = []
-    noted = {note["message"] for note in batch.errors} if batch else set()
+    noted = {Phrase.of(note["message"]) for note in batch.errors} if batch else set()
     for row in rows:
         if isinstance(row, RowError):
             tally.add_error(row)
@@ -85,7 +86,7 @@ def write_chunk(
         good.append(row)
         for field_name, message in row.remarks:
             if message not in noted:
-                noted.add(message)
+                noted.add(Phrase(message))
                 tally.remark(row.number, field_name, message)
     found = Item.objects.named(context.project, {row.external_id for row in good})
     fields = ("external_id", "content_hash", "batch")
@@ -124,9 +125,11 @@ def _split_fresh(
         if all(getattr(first, name) == getattr(row, name) for name in same):
             tally.unchanged += 1
         else:
-            message = (
-                f"The id '{row.external_id}' is already that of row {first.number}, whose content "
-                f"differs; row {first.number} is kept."
+            message = Phrase(
+                "The id '%(id)s' is already that of row %(row)s, whose content differs; row "
+                "%(row)s is kept.",
+                id=row.external_id,
+                row=first.number,
             )
             tally.conflict(row.number, "id", message)
     return fresh
@@ -144,15 +147,18 @@ def _compare(pairs: Sequence[tuple[ItemRow, Item]], tally: ImportTally) -> None:
         there = contents.get(item.pk, row)
         parts = [name for name in COMPARED if getattr(row, name) != getattr(there, name)]
         if parts and is_placeholder(item):
-            message = (
-                f"'{item.external_id}' was judged here while only its id was known, or is at this "
-                "moment; it is not changed."
+            message = Phrase(
+                "'%(id)s' was judged here while only its id was known, or is at this moment; it is "
+                "not changed.",
+                id=item.external_id,
             )
             tally.conflict(row.number, "id", message)
         elif parts:
-            message = (
-                f"The id '{item.external_id}' belongs to an item with other "
-                f"{' and '.join(parts)}; it is not changed."
+            message = Phrase(
+                "The id '%(id)s' belongs to an item with another content (%(fields)s); it is not "
+                "changed.",
+                id=item.external_id,
+                fields=parts,
             )
             tally.conflict(row.number, "id", message)
         elif reason := _find_unknown(row, ledgers[item.pk]):
@@ -187,13 +193,16 @@ def _find_unknown(row: ItemRow, ledger: _Ledger) -> tuple[str, str] | None:
         content = (label.annotator.kind, name, _key(label.value))
         known = label.uid in ledger.uids if label.uid else content in ledger.labels
         if not known:
-            message = f"The item exists without this label of '{name}'; nothing was added."
+            message = Phrase(
+                "The item exists without this label of '%(name)s'; nothing was added.", name=name
+            )
             return f"labels[{index}]", message
     for gold in row.gold_history:
         if gold.uid not in ledger.uids and _key(gold.value) not in ledger.gold:
-            return "gold_history", "The item exists with another history of decisions."
+            return "gold_history", Phrase("The item exists with another history of decisions.")
     if not row.gold_history and row.gold is not None and _key(row.gold) not in ledger.gold:
-        return "gold", "The item exists with another gold value or none; it is not changed."
+        message = Phrase("The item exists with another gold value or none; it is not changed.")
+        return "gold", message
     return None
 
 
@@ -209,6 +218,8 @@ def _create(
     tally.created += len(items)
     labels, golds, origin = _drafts(context, zip(fresh.values(), items, strict=True))
     touched = {draft.item_id for draft in labels} | {draft.item_id for draft in golds}
+    tally.unlabelled += len(items) - len(touched)
+    tally.gold_created += len({gold.item_id for gold in golds})
     open_items([item for item in items if item.pk not in touched], context.project)
     if not touched:
         return
@@ -222,7 +233,9 @@ def _count_labels(
     for (row, index), outcome in zip(origin, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:
             name = row.labels[index].annotator.name
-            message = f"'{name}' has labelled this item already; the first label is kept."
+            message = Phrase(
+                "'%(name)s' has labelled this item already; the first label is kept.", name=name
+            )
             tally.conflict(row.number, f"labels[{index}]", message)
 
 
@@ -246,10 +259,14 @@ def _fill(
         _count_labels(origin, import_labels(context.project, labels), tally)
     row_of = {item.pk: row for row, item in pairs}
     outcomes = import_gold(context.project, golds) if golds else []
+    decided = set()
     for gold, outcome in zip(golds, outcomes, strict=True):
+        decided.add(gold.item_id)
         if outcome is ImportOutcome.CONFLICT:
-            message = "The item has another gold value already; it is not changed."
+            message = Phrase("The item has another gold value already; it is not changed.")
             tally.conflict(row_of[gold.item_id].number, "gold", message)
+    tally.gold_created += len(decided)
+    tally.unlabelled += len(pairs) - len(decided | {label.item_id for label in labels})
 
 
 def _drafts(

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -16,6 +16,7 @@ from apps.labels.services import GoldContent, LabelContent, NewGold, NewLabel, a
 from apps.projects.models import LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import Value, ValueNotOffered
 
 NAMESPACE = UUID("5b0c3a57-6d0e-4a55-9a39-3a6a2c1d8b11")
@@ -48,6 +49,10 @@ class Note:
     message: str
     kind: str = "error"
 
+    def data(self) -> dict[str, Any]:
+        """Its JSON, with the message as data of a phrase."""
+        return asdict(self) | {"message": Phrase(self.message).data()}
+
 
 @dataclass(slots=True)
 class ImportTally:
@@ -59,6 +64,8 @@ class ImportTally:
     conflicts: int = 0
     failed: int = 0
     labels_created: int = 0
+    gold_created: int = 0
+    unlabelled: int = 0
     notes: list[Note] = field(default_factory=list)
     #: ``ImportBatch.unknown`` of these rows.
     unknown: dict[str, Any] = field(default_factory=dict)

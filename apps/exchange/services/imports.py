@@ -18,8 +18,9 @@ from apps.accounts.models import User
 from apps.common.bulk import refresh_statistics
 from apps.common.jobs import JobRun, Postponed, failure_message, job, start_job, work_on
 from apps.exchange.columns import CHOOSABLE, ColumnMap
-from apps.exchange.readers import format_of, open_rows, refuse_after
+from apps.exchange.readers import format_of, open_rows
 from apps.exchange.readers.base import shortened
+from apps.exchange.readers.isolation import refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
 from apps.exchange.services.chunks import write_chunk
 from apps.exchange.services.context import (
@@ -31,7 +32,7 @@ from apps.exchange.services.context import (
     SchemaChanged,
     merge_unknown,
 )
-from apps.exchange.shapes import merge_tasks
+from apps.exchange.shapes.label_studio_min import merge_tasks
 from apps.exchange.values import ImportSchema
 from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import ImportBatch, Item, Notification, Project
@@ -39,6 +40,7 @@ from apps.projects.notifications import notify_end
 from apps.projects.selectors import current_schema
 from apps.projects.services import add_labels
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import MAX_LABELS, Schema
 from labelhub.core.schema.definition import join_names
 
@@ -67,7 +69,9 @@ def store_upload(pieces: Iterable[bytes]) -> Path:
             for piece in pieces:
                 size += len(piece)
                 if size > MAX_BYTES:
-                    raise InvalidInput(f"The file exceeds {MAX_BYTES // 1024**3} GB; split it.")
+                    raise InvalidInput(
+                        "The file exceeds %(value)s GB; split it.", value=MAX_BYTES // 1024**3
+                    )
                 file.write(piece)
     except BaseException:
         path.unlink(missing_ok=True)
@@ -156,7 +160,11 @@ def queue_import(
     chosen = dict(columns or {})
     unknown = next((field for field in chosen if field not in CHOOSABLE), None)
     if unknown is not None:
-        raise InvalidInput(f"'{unknown}' cannot be chosen; fields are {', '.join(CHOOSABLE)}.")
+        raise InvalidInput(
+            "'%(unknown)s' cannot be chosen; fields are %(choosable)s.",
+            unknown=unknown,
+            choosable=", ".join(CHOOSABLE),
+        )
     stands_for = dict(label_map or {})
     choices = {
         "columns": chosen,
@@ -182,7 +190,12 @@ def _check_targets(project: Project, label_map: Mapping[str, str]) -> None:
     schema = current_schema(project).parsed
     for name, label in label_map.items():
         if label and not schema.task.knows(schema, label):
-            raise InvalidInput.at("label_map", f"'{name}' stands for '{label}', which is no label.")
+            raise InvalidInput.at(
+                "label_map",
+                "'%(name)s' stands for '%(label)s', which is no label.",
+                name=name,
+                label=label,
+            )
 
 
 def stored_file(batch: ImportBatch) -> Path:
@@ -211,9 +224,14 @@ class ImportRefused(LabelhubError):
 
     def __init__(self, tally: ImportTally) -> None:
         self.unknown = tally.unknown
-        rows = "1 row has a fault" if tally.failed == 1 else f"{tally.failed:,} rows have faults"
-        super().__init__(f"Nothing was imported, because the import is strict: {rows}.")
-        self.failed, self.errors = tally.failed, list(map(asdict, tally.notes))
+        super().__init__(
+            Phrase(
+                "Nothing was imported, because the import is strict: %(count)s row has a fault.",
+                "Nothing was imported, because the import is strict: %(count)s rows have faults.",
+                count=tally.failed,
+            )
+        )
+        self.failed, self.errors = tally.failed, [note.data() for note in tally.notes]
 
 
 def run_import(batch_id: int, *, patience: float = math.inf) -> ImportBatch:
@@ -234,14 +252,15 @@ def fail_import(batch_id: int, error: Exception) -> None:
     if isinstance(error, ImportRefused):
         batch.failed, batch.errors, batch.unknown = error.failed, error.errors, error.unknown
     if isinstance(error, FileNotFoundError):
-        batch.message = "The uploaded file is gone; upload it again."
+        batch.message = Phrase("The uploaded file is gone; upload it again.")
     else:
-        where = f"after row {batch.rows_done:,}" if batch.rows_done else "at the start"
-        words = (
-            f"The import stopped {where} by {{fault}}. "
-            "Rows before that are imported; importing the file again adds only the others."
+        batch.message = failure_message(
+            error,
+            Phrase(
+                "Rows read before: %(number)s. Import the file again for the others.",
+                number=batch.rows_done,
+            ),
         )
-        batch.message = failure_message(error, words)
     transaction.on_commit(partial(discard_upload, copy(batch)))
     _finish(batch, ImportBatch.Status.FAILED)
 
@@ -271,6 +290,10 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
         raise Postponed(error.message) from None
     if batch.created >= MANY_ROWS:
         refresh_statistics(Item, ItemState, Label, Gold)
+    # Whoever resumes an import reads all rows, so that these are those of the whole file.
+    left_out = [name for name, label in schema.decided.items() if not label]
+    batch.mapped_values = len(schema.decided) - len(left_out)
+    batch.left_out_values = len(left_out) + (len(schema.unknown) if ignores else 0)
     batch.message, batch.bytes_done = _summary(batch), batch.bytes_total
     upload = copy(batch)
     with run.last_chunk():
@@ -325,8 +348,9 @@ def _read_first(run: JobRun, batch: ImportBatch, context: ImportContext, patienc
     if adds and schema.unknown:
         if len(schema.unknown) > MAX_LABELS:
             raise InvalidInput(
-                f"The file has more than {MAX_LABELS} values that are no labels, so they were not "
-                "added: import it without this column, or map them."
+                "The file has more than %(max_labels)s values that are no labels, so they "
+                "were not added: import it without this column, or map them.",
+                max_labels=MAX_LABELS,
             )
         add_labels(project=batch.project, names=list(schema.unknown), actor=batch.created_by)
 
@@ -335,10 +359,12 @@ def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positi
     # One import at a time writes to a project, so that files with the same ids cannot collide.
     Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
     context.check_schema()
-    counts = asdict(write_chunk(context, [row for row, _, _ in chunk], batch))
-    notes, unknown = counts.pop("notes"), counts.pop("unknown")
-    batch.unknown = merge_unknown(batch.unknown, unknown)
-    batch.errors += notes[: max(0, MAX_NOTES - len(batch.errors))]
+    tally = write_chunk(context, [row for row, _, _ in chunk], batch)
+    batch.unknown = merge_unknown(batch.unknown, tally.unknown)
+    room = max(0, MAX_NOTES - len(batch.errors))
+    batch.errors += [note.data() for note in tally.notes[:room]]
+    counts = asdict(tally)
+    del counts["notes"], counts["unknown"]
     batch.bytes_done, batch.rows_done = chunk[-1][1], batch.rows_done + len(chunk)
     for name, count in counts.items():
         setattr(batch, name, getattr(batch, name) + count)
@@ -348,11 +374,11 @@ def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positi
 def _finish(batch: ImportBatch, status: ImportBatch.Status) -> None:
     batch.status, batch.stored_path, batch.finished_at = status, "", timezone.now()
     if batch.unknown:
-        batch.errors = [asdict(_unknown_note(batch)), *batch.errors[: MAX_NOTES - 1]]
+        batch.errors = [_unknown_note(batch).data(), *batch.errors[: MAX_NOTES - 1]]
     batch.save(
         update_fields=[
             "status", "stored_path", "finished_at", "message", "bytes_done", "failed", "errors",
-            "unknown",
+            "unknown", "mapped_values", "left_out_values",
         ]
     )  # fmt: skip
     if batch.notify:
@@ -373,23 +399,53 @@ def _unknown_note(batch: ImportBatch) -> Note:
     found, schema = batch.unknown, current_schema(batch.project).parsed
     counts = sorted(found["values"].items(), key=lambda pair: -pair[1])
     listed = ", ".join(f"'{name}' ({count:,})" for name, count in counts[:50])
-    more = " …" if len(counts) > 50 else ""
-    rows = "1 row has a value" if found["rows"] == 1 else f"{found['rows']:,} rows have values"
-    message = (
-        f"{rows} not among the labels: {listed}{more}. The labels are: "
-        f"{join_names(schema.names)}. Import the file again and add, map or leave out these values."
+    message = Phrase(
+        "%(count)s row has a value not among the labels: %(values)s. The labels are: %(labels)s. "
+        "Import the file again and add, map or leave out these values.",
+        "%(count)s rows have values not among the labels: %(values)s. The labels are: %(labels)s. "
+        "Import the file again and add, map or leave out these values.",
+        count=found["rows"],
+        values=listed + (" …" if len(counts) > 50 else ""),
+        labels=join_names(schema.names),
     )
     return Note(found["row"], shortened(found["field"], MAX_FIELD), message)
 
 
-def _summary(batch: ImportBatch) -> str:
-    parts = [f"{batch.created:,} created"]
-    parts += [f"{batch.filled:,} filled"] if batch.filled else []
-    parts += [f"{batch.unchanged:,} unchanged"]
-    parts += [f"{batch.conflicts:,} in conflict"] if batch.conflicts else []
-    parts += [f"{batch.failed:,} with faults"] if batch.failed else []
-    rows = "1 row" if batch.rows_done == 1 else f"{batch.rows_done:,} rows"
-    return f"Read {rows}: {', '.join(parts)}."
+def _summary(batch: ImportBatch) -> Phrase:
+    parts = [Phrase("%(number)s created", number=batch.created)]
+    if batch.filled:
+        parts.append(Phrase("%(number)s filled", number=batch.filled))
+    if batch.unlabelled < batch.created + batch.filled:
+        parts[-1] = Phrase(
+            "%(items)s (%(gold)s with gold, %(unlabelled)s without a label)",
+            items=parts[-1],
+            gold=batch.gold_created,
+            unlabelled=batch.unlabelled,
+        )
+    others = [
+        (True, Phrase("%(number)s unchanged", number=batch.unchanged)),
+        (batch.conflicts, Phrase("%(number)s in conflict", number=batch.conflicts)),
+        (batch.failed, Phrase("%(number)s with faults", number=batch.failed)),
+        (
+            batch.mapped_values,
+            Phrase("%(count)s value mapped", "%(count)s values mapped", count=batch.mapped_values),
+        ),
+        (
+            batch.left_out_values,
+            Phrase(
+                "%(count)s value left out",
+                "%(count)s values left out",
+                count=batch.left_out_values,
+            ),
+        ),
+    ]
+    parts += [phrase for holds, phrase in others if holds]
+    return Phrase(
+        "Read %(count)s row: %(parts)s.",
+        "Read %(count)s rows: %(parts)s.",
+        count=batch.rows_done,
+        parts=parts,
+    )
 
 
 #: A row, the bytes of the file that were read by then, and the row's own size.

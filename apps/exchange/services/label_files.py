@@ -15,8 +15,8 @@ from django.db import transaction
 from apps.common.bulk import refresh_statistics
 from apps.exchange.columns import ColumnMap, folded
 from apps.exchange.label_rows import TRUTHS, LabelRow, read_label
-from apps.exchange.readers import MARKER, RawRow, RowFault, format_of, open_rows
-from apps.exchange.readers.base import isolate_row, shortened
+from apps.exchange.readers import MARKER, format_of, open_rows
+from apps.exchange.readers.base import RawRow, RowFault, isolate_row, shortened
 from apps.exchange.rows import external_id, read_row
 from apps.exchange.services.chunks import has_texts, write_chunk
 from apps.exchange.services.context import MAX_NOTES, ImportContext, ImportTally
@@ -24,6 +24,7 @@ from apps.exchange.values import as_object, json_cell, label_value
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import ImportOutcome, NewGold, import_gold, import_labels
 from apps.projects.models import Item, Project
+from labelhub.core.phrases import Phrase, join_sentences
 from labelhub.core.schema import Value
 
 CHUNK_ROWS = 1000
@@ -173,7 +174,11 @@ def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _E
     _check_columns(raw.data, fields | {"item_id": named})
     item = by_id.get(named)
     if item is None:
-        raise RowFault(f"There is no item '{named[:80]}'; import it first.", field="item_id")
+        raise RowFault(
+            "There is no item '%(named)s'; import it first.",
+            named=named[:80],
+            field="item_id",
+        )
     ours = MARKER in raw.data
     extra = (*EXTRA, *OUR_EXTRA) if ours else EXTRA
     given = {name: raw.data[name] for name in extra if name in raw.data}
@@ -203,9 +208,12 @@ def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
         needed["value"] = ("label", "label.value")
     for name, (column, where) in needed.items():
         if fields.get(name) in (None, ""):
-            has = ", ".join(shortened(column, 40) for column in list(data)[:12]) or "nothing"
-            expected = ", ".join(COLUMNS)
-            message = f"No {column} here. The row has: {has}; expected are {expected}."
+            message = Phrase(
+                "No %(column)s here. The row has: %(found)s; expected are %(expected)s.",
+                column=column,
+                found=[shortened(name, 40) for name in list(data)[:12]] or Phrase("nothing"),
+                expected=list(COLUMNS),
+            )
             raise RowFault(message, field=where)
 
 
@@ -217,12 +225,15 @@ def _count_outcome(entry: _Entry, outcome: ImportOutcome, tally: ImportTally) ->
         tally.unchanged += 1
     else:
         name, item = entry.label.annotator.name, entry.item.external_id
-        message = (
-            f"'{name}' has labelled '{item}' already; the first label is kept. "
-            "A row that revises it needs supersedes = true."
+        message = Phrase(
+            "'%(name)s' has labelled '%(item)s' already; the first label is kept. A row that "
+            "revises it needs supersedes = true.",
+            name=name,
+            item=item,
         )
         if entry.label.rejected:
-            message = f"{message} Or the suggestion that it rejects is missing: import it first."
+            missing = Phrase("Or the suggestion that it rejects is missing: import it first.")
+            message = join_sentences(message, missing)
         tally.conflict(entry.number, "label", message)
 
 
@@ -237,6 +248,9 @@ def _write_gold(context: ImportContext, entries: list[_Entry], tally: ImportTall
     outcomes = import_gold(context.project, drafts) if drafts else []
     for entry, outcome in zip(firsts, outcomes, strict=True):
         if outcome is ImportOutcome.CONFLICT:
-            message = f"'{entry.item.external_id}' has another gold value already; it is kept."
+            message = Phrase(
+                "'%(item)s' has another gold value already; it is kept.",
+                item=entry.item.external_id,
+            )
             tally.conflict(entry.number, "gold", message)
     return outcomes.count(ImportOutcome.CREATED)

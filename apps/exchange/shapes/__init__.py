@@ -3,7 +3,6 @@
 from apps.exchange.columns import ColumnMap
 from apps.exchange.shapes import argilla, doccano, label_studio, label_studio_min
 from apps.exchange.shapes.base import Data, Shape, Translated
-from apps.exchange.shapes.label_studio_min import merge_tasks
 from labelhub.core.schema import Schema
 
 SHAPES: tuple[Shape, ...] = (
@@ -12,8 +11,6 @@ SHAPES: tuple[Shape, ...] = (
     argilla.SHAPE,
     doccano.SHAPE,
 )
-
-__all__ = ["SHAPES", "Shape", "Translated", "merge_tasks", "shape_of", "translate"]
 
 
 def shape_of(data: Data) -> Shape | None:

@@ -87,7 +87,11 @@ class ParsedAnnotation:
         if not self.asked.question.matches(name, where):
             return
         if self.answered_at:
-            raise RowFault(f"'{name[:80]}' is answered twice in one annotation.", field=where)
+            raise RowFault(
+                "'%(name)s' is answered twice in one annotation.",
+                name=name[:80],
+                field=where,
+            )
         self.raw, self.answered_at = raw, where
 
     def add_words(self, role: str, raw: Any) -> None:
@@ -129,7 +133,12 @@ class ParsedAnnotation:
         offered = schema.offered(self.asked.options)
         if offered and name not in offered:
             shown = ", ".join(offered[:12])
-            raise RowFault(f"'{name[:80]}' is not a label here; there are: {shown}.", field=where)
+            raise RowFault(
+                "'%(name)s' is not a label here; there are: %(shown)s.",
+                name=name[:80],
+                shown=shown,
+                field=where,
+            )
         return name
 
     def value(self) -> Value | None:
@@ -198,7 +207,11 @@ def locate_quote(
     units = text.encode("utf-16-le")
     if not 0 <= start <= end <= len(units) // 2:
         raise RowFault(
-            f"From {start} to {end} is not within the text of {len(text)} characters.", field=where
+            "From %(start)s to %(end)s is not within the text of %(text)s characters.",
+            start=start,
+            end=end,
+            text=len(text),
+            field=where,
         )
     if end <= len(text) and (quote is None or text[start:end] == quote):
         return start, end

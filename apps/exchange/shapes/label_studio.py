@@ -186,7 +186,8 @@ def _add_answer(
         annotation.set_confidence(value[kind])
     elif of_region:
         raise RowFault(
-            f"'{name[:80]}' is a question about a part of the text, not about all of it.",
+            "'%(name)s' is a question about a part of the text, not about all of it.",
+            name=name[:80],
             field=where,
         )
     else:
@@ -199,7 +200,11 @@ def _result_type(result: Mapping[str, Any], value: Mapping[str, Any], where: str
     kind = next((kind for kind, key in ANSWERS.items() if key in value), "")
     kind = given_kind if given_kind in SPANS else kind
     if not kind or (given_kind is not None and given_kind != kind):
-        raise RowFault(f"Results of type '{str(given_kind)[:40]}' cannot be imported.", field=where)
+        raise RowFault(
+            "Results of type '%(given_kind)s' cannot be imported.",
+            given_kind=str(given_kind)[:40],
+            field=where,
+        )
     return str(kind)
 
 

@@ -110,8 +110,10 @@ def read(data: Data, columns: ColumnMap, schema: Schema) -> Translated:
     if renamed and renamed not in columns.chosen.values():
         name = renamed.removeprefix(RENAMED)
         raise RowFault(
-            f"Label Studio has renamed the task's column '{name}', because a control has that "
-            f"name: choose '{renamed}' for the column, and '{name}' for the answer.",
+            "Label Studio has renamed the task's column '%(name)s', because a control has "
+            "that name: choose '%(renamed)s' for the column, and '%(name)s' for the answer.",
+            name=name,
+            renamed=renamed,
             field=renamed,
         )
     annotated = [row for row in rows if row["annotation_id"] not in (None, "")]
@@ -199,7 +201,8 @@ def _find_answer(given: _Given, rows: list[dict[str, Any]], schema: Schema) -> s
         return left[0] if left else ""
     shown = ", ".join(left[:12])
     raise RowFault(
-        f"Which column has the answer? Choose it (answer, --answer NAME) of: {shown}.",
+        "Which column has the answer? Choose it (answer, --answer NAME) of: %(shown)s.",
+        shown=shown,
         field=left[0],
     )
 

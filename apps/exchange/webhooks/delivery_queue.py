@@ -24,6 +24,7 @@ from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks.event_feed import PING, continue_replay, highest_ids, queue_events
 from apps.exchange.webhooks.payloads import body_of, message_id, signed_headers
 from apps.exchange.webhooks.transport import Answer, Post, sending
+from labelhub.core.phrases import Phrase
 
 logger = logging.getLogger(__name__)
 
@@ -142,14 +143,17 @@ def _send(post: Post, webhook: Webhook, delivery: Delivery) -> Answer:
         body = body_of(webhook, delivery)
         headers = signed_headers(webhook, message_id(delivery), body, timezone.now())
     except ObjectDoesNotExist:
-        return Answer(None, 0.0, error="What it is about was deleted.")
+        return Answer(None, 0.0, error=Phrase("What it is about was deleted."))
     except CannotOpen as error:
         return Answer(None, 0.0, error=error.message)
     except DatabaseError:
         raise
     except Exception as error:  # the following ones must not wait for it
         logger.exception("Delivery %s cannot be made.", delivery.pk)
-        words = f"A fault of this server ({type(error).__name__}): the message cannot be made."
+        words = Phrase(
+            "A fault of this server (%(name)s): the message cannot be made.",
+            name=type(error).__name__,
+        )
         return Answer(None, 0.0, error=words)
     return post(webhook.url, body, headers)
 
@@ -157,9 +161,9 @@ def _send(post: Post, webhook: Webhook, delivery: Delivery) -> Answer:
 def _record(webhook: Webhook, delivery: Delivery, answer: Answer) -> None:
     now, error = timezone.now(), answer.error
     if not answer.ok and answer.status is not None:
-        error = f"The receiver answered {answer.status}."
+        error = Phrase("The receiver answered %(status)s.", status=str(answer.status))
         if 300 <= answer.status < 400:
-            error = (
+            error = Phrase(
                 "The receiver redirects, which is not followed. Enter the address of the redirect."
             )
     fields: dict[str, Any] = {

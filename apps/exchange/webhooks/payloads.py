@@ -142,7 +142,6 @@ def _run_data(webhook: Webhook, run: Run) -> dict[str, Any]:
 
 def _import_data(webhook: Webhook, batch: ImportBatch) -> dict[str, Any]:
     slug = webhook.project.slug
-    counts = ("created", "filled", "unchanged", "conflicts", "failed", "labels_created")
     return {
         "import": {
             "id": batch.pk,
@@ -150,7 +149,7 @@ def _import_data(webhook: Webhook, batch: ImportBatch) -> dict[str, Any]:
             "status": batch.status,
             "message": batch.message,
             "rows": batch.rows_done,
-            **{name: getattr(batch, name) for name in counts},
+            **{name: getattr(batch, name) for name in ImportBatch.COUNTS},
             "created_at": batch.created_at.isoformat(),
             "finished_at": batch.finished_at.isoformat() if batch.finished_at else None,
         },

@@ -54,7 +54,11 @@ def webhook_of(project: Project, webhook_id: int) -> Webhook:
     """One webhook of the project; NotFound if there is none."""
     found = project.webhooks.filter(pk=webhook_id).first()
     if found is None:
-        raise NotFound(f"The project {project} has no webhook {webhook_id}.")
+        raise NotFound(
+            "The project %(project)s has no webhook %(webhook_id)s.",
+            project=project,
+            webhook_id=str(webhook_id),
+        )
     return found
 
 
@@ -89,7 +93,10 @@ def create_webhook(
     with transaction.atomic():
         Project.objects.select_for_update(no_key=True).get(pk=project.pk)
         if project.webhooks.count() >= MOST_WEBHOOKS:
-            raise Conflict(f"A project has {MOST_WEBHOOKS} webhooks at most; delete one first.")
+            raise Conflict(
+                "A project has %(most_webhooks)s webhooks at most; delete one first.",
+                most_webhooks=MOST_WEBHOOKS,
+            )
         for name, value in _start_of_feed().items():
             setattr(webhook, name, value)
         webhook.save(force_insert=True)
@@ -199,7 +206,11 @@ def send_again(*, webhook: Webhook, ids: Sequence[int]) -> int:
         Conflict: the webhook is not active.
     """
     if not 1 <= len(ids) <= MOST_CHOSEN:
-        raise InvalidInput.at("deliveries", f"Choose between 1 and {MOST_CHOSEN:,} deliveries.")
+        raise InvalidInput.at(
+            "deliveries",
+            "Choose between 1 and %(most_chosen)s deliveries.",
+            most_chosen=MOST_CHOSEN,
+        )
     _check_active(webhook)
     chosen = Delivery.objects.filter(webhook=webhook, pk__in=ids)
     if chosen.count() != len(set(ids)):
@@ -242,7 +253,10 @@ def _set_fields(webhook: Webhook, changes: dict[str, Any]) -> None:
         strange = next((event for event in events if event not in EVENTS), None)
         if strange is not None:
             raise InvalidInput.at(
-                "events", f"'{str(strange)[:40]}' is not one of {', '.join(EVENTS)}."
+                "events",
+                "'%(strange)s' is not one of %(events)s.",
+                strange=str(strange)[:40],
+                events=", ".join(EVENTS),
             )
         if not events:
             raise InvalidInput.at("events", "Choose at least one event.")

@@ -24,7 +24,8 @@ from django.conf import settings
 
 from apps.common.targets import is_public, numeric
 from apps.llm.addresses import FORBIDDEN_HOSTS, AddressRefused, check_address
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import InvalidInput, LabelhubError
+from labelhub.core.phrases import Phrase
 from labelhub.core.version import NAME, VERSION
 
 SECONDS = 10.0
@@ -59,7 +60,7 @@ class Answer:
 Post = Callable[[str, bytes, Mapping[str, str]], Answer]
 
 
-class Refused(Exception):
+class Refused(LabelhubError):
     """The name leads to an address that the server must not connect to."""
 
 
@@ -90,13 +91,13 @@ async def _post(
         async with asyncio.timeout(SECONDS):
             return await _exchange(client, httpx.URL(url), body, headers, began=began)
     except TimeoutError:
-        why = f"No whole answer within {SECONDS:.0f} seconds."
+        why = Phrase("No whole answer within %(seconds)s seconds.", seconds=SECONDS)
     except Refused as refused:
-        why = str(refused)
+        why = refused.message
     except (OSError, UnicodeError) as error:
-        why = f"The name cannot be resolved ({_words(error)})."
+        why = Phrase("The name cannot be resolved (%(error)s).", error=_words(error))
     except httpx.HTTPError as error:
-        why = f"The connection failed ({_words(error)})."
+        why = Phrase("The connection failed (%(error)s).", error=_words(error))
     return Answer(None, time.monotonic() - began, error=why)
 
 
@@ -181,17 +182,22 @@ def check_url(url: str) -> str:
     try:
         parts = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError):
-        raise InvalidInput.at("url", "This cannot be read as an address.") from None
+        raise InvalidInput.at("url", Phrase("This cannot be read as an address.")) from None
     if parts.scheme not in ("http", "https") or not HOST.fullmatch(parts.raw_host):
-        raise InvalidInput.at("url", "Write a whole address that begins with https:// or http://.")
+        raise InvalidInput.at(
+            "url", Phrase("Write a whole address that begins with https:// or http://.")
+        )
     if len(url) > LONGEST:
-        raise InvalidInput.at("url", f"The address is longer than {LONGEST:,} characters.")
+        raise InvalidInput.at(
+            "url", Phrase("The address is longer than %(longest)s characters.", longest=LONGEST)
+        )
     if parts.userinfo or parts.fragment:
         raise InvalidInput.at(
-            "url", "Leave out the user name, the password and '#'; deliveries are signed instead."
+            "url",
+            Phrase("Leave out the user name, the password and '#'; deliveries are signed instead."),
         )
     if parts.port is not None and not 0 < parts.port < 65_536:
-        raise InvalidInput.at("url", f"There is no port {parts.port}.")
+        raise InvalidInput.at("url", Phrase("There is no port %(port)s.", port=str(parts.port)))
     _check_host(parts.host)
     return url
 
@@ -227,9 +233,10 @@ def is_allowed(address: str) -> bool:
     return is_public(found) or bool(settings.LABELHUB_WEBHOOK_PRIVATE)
 
 
-def refusal_message(host: str) -> str:
+def refusal_message(host: str) -> Phrase:
     """The reason why nothing is sent to ``host``."""
-    return (
-        f"'{host}' is not in the open network: it leads to this machine, a private network or a "
-        "reserved address. An operator can allow private receivers (LABELHUB_WEBHOOK_PRIVATE)."
+    return Phrase(
+        "'%(host)s' is not in the open network: it leads to this machine, a private network or a "
+        "reserved address. An operator can allow private receivers (LABELHUB_WEBHOOK_PRIVATE).",
+        host=host,
     )

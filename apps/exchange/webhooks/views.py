@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.authors.pages import own_origin
+from apps.common.addresses import parse_row_id
 from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
@@ -120,8 +121,7 @@ def webhook_detail(request: SignedInRequest, slug: str, webhook_id: int) -> Http
         except InvalidInput as error:
             show_refusal(form, error)
         else:
-            messages.success(request, gettext("The settings are saved."))
-            return redirect("webhook_detail", slug, webhook.pk)
+            return _done(request, webhook, gettext("The settings are saved."))
     webhook.refresh_from_db()
     return _page(request, webhook, form=form)
 
@@ -150,8 +150,7 @@ def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpRe
     """Send a test message."""
     webhook = _get_webhook(request, slug, webhook_id)
     services.ping(webhook=webhook)
-    messages.success(request, gettext("A test message is on its way."))
-    return redirect("webhook_detail", slug, webhook.pk)
+    return _done(request, webhook, gettext("A test message is on its way."))
 
 
 @login_required
@@ -161,11 +160,9 @@ def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> Http
     webhook = _get_webhook(request, slug, webhook_id)
     if request.POST.get("to") == "off":
         services.switch_off(webhook=webhook)
-        messages.success(request, gettext("Switched off: nothing more is sent."))
-    else:
-        services.switch_on(webhook=webhook)
-        messages.success(request, gettext("Switched on: events from now on are sent."))
-    return redirect("webhook_detail", slug, webhook.pk)
+        return _done(request, webhook, gettext("Switched off: nothing more is sent."))
+    services.switch_on(webhook=webhook)
+    return _done(request, webhook, gettext("Switched on: events from now on are sent."))
 
 
 @login_required
@@ -173,7 +170,9 @@ def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
     """Send chosen deliveries again, or everything since a time."""
     webhook = _get_webhook(request, slug, webhook_id)
-    chosen = [int(pk) for pk in request.POST.getlist("delivery") if pk.isdecimal()][:1000]
+    chosen = [pk for pk in map(parse_row_id, request.POST.getlist("delivery")) if pk is not None][
+        :1000
+    ]
     form = ReplayForm(request.POST)
     try:
         if chosen:
@@ -183,16 +182,13 @@ def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> Http
                 "%(count)s deliveries will be sent again.",
                 count,
             )
-            messages.success(request, words % {"count": count_words(count)})
-        elif form.is_valid():
+            return _done(request, webhook, words % {"count": count_words(count)})
+        if form.is_valid():
             since = form.cleaned_data["since"]
             services.replay_since(webhook=webhook, since=since)
             words = gettext("Everything since %(time)s is sent again.")
-            messages.success(request, words % {"time": date_format(since, "j F Y, H:i")})
-        else:
-            messages.error(
-                request, gettext("Choose deliveries, or a time such as 2026-11-22 09:30.")
-            )
+            return _done(request, webhook, words % {"time": date_format(since, "DATETIME_FORMAT")})
+        messages.error(request, gettext("Choose deliveries, or a time such as 2026-11-22 09:30."))
     except LabelhubError as error:
         messages.error(request, error.message)
     return redirect("webhook_detail", slug, webhook.pk)
@@ -210,6 +206,12 @@ def webhook_delete(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 
 def _get_webhook(request: SignedInRequest, slug: str, webhook_id: int) -> Webhook:
     return services.webhook_of(get_project(request.user, slug, Right.MANAGE), webhook_id)
+
+
+def _done(request: SignedInRequest, webhook: Webhook, words: str) -> HttpResponse:
+    """Back to the page of the webhook."""
+    messages.success(request, words)
+    return redirect("webhook_detail", webhook.project.slug, webhook.pk)
 
 
 def _page(

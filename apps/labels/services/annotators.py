@@ -17,7 +17,11 @@ def annotator_for(project: Project, *, kind: str, name: str, offline: bool = Fal
         InvalidInput: an unknown kind or an empty name.
     """
     if kind not in Kind.values:
-        raise InvalidInput(f"annotator kind: '{kind}' is not one of {', '.join(Kind.values)}.")
+        raise InvalidInput(
+            "annotator kind: '%(kind)s' is not one of %(values)s.",
+            kind=kind,
+            values=", ".join(Kind.values),
+        )
     if not name.strip():
         raise InvalidInput("annotator: the name is empty.")
     known = _annotators_named.first(project.pk, kind, name.strip()[:200])

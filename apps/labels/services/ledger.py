@@ -73,7 +73,7 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
 def _locked_state(item_id: int) -> ItemState:
     state = _locked.first(item_id)
     if state is None:
-        raise NotFound(f"There is no item {item_id}.")
+        raise NotFound("There is no item %(item_id)s.", item_id=str(item_id))
     read_plan(state.project)
     return state
 
@@ -90,8 +90,9 @@ def _check_supersedes(draft: NewLabel, ledger: ItemLedger) -> None:
     now = own[-1] if own else None
     if now is not None and now.pk != draft.supersedes_id:
         raise Conflict(
-            f"{draft.annotator.name} has labelled this item already; "
-            "a revision must name the label it supersedes.",
+            "%(name)s has labelled this item already; a revision must name the label it "
+            "supersedes.",
+            name=draft.annotator.name,
             data={"current_label": str(now.uid)},
         )
     if now is None and draft.supersedes_id is not None:

@@ -10,7 +10,7 @@ from itertools import islice
 from django.db import transaction
 
 from apps.accounts.models import User
-from apps.labels.models import Assignment, Gold, ItemState
+from apps.labels.models import Assignment, ItemState
 from apps.labels.services.schema_migration import RELABEL
 from apps.labels.services.states import (
     CHUNK,
@@ -70,7 +70,7 @@ def keep_for_kind(project: Project, item_ids: Iterable[int], kind: str) -> int:
     """Keep items for ``crowd`` or ``expert`` (empty: for everybody; another kind is refused);
     returns how many changed."""
     if kind not in KINDS:
-        raise InvalidInput.at("kind", f"'{kind}' is not crowd, expert or empty.")
+        raise InvalidInput.at("kind", "'%(kind)s' is not crowd, expert or empty.", kind=kind)
     return _set(project, item_ids, "assigned_kind", kind)
 
 
@@ -137,11 +137,9 @@ def _rank(project: Project, ids: Sequence[int], doubts: Mapping[int, float | Non
     states = lock_states(ids)
     read_plan(project)
     moved = [state for state in states.values() if state.model_uncertainty != doubts[state.item_id]]
-    golds = Gold.objects.in_bulk([state.gold_id for state in moved if state.gold_id])
     for state in moved:
         state.model_uncertainty = doubts[state.item_id]
-        gold = golds.get(state.gold_id) if state.gold_id else None
-        state.priority = priority_of(project.queue_order, state, gold)
+        state.priority = priority_of(project.queue_order, state)
     ItemState.objects.bulk_create(
         moved,
         update_conflicts=True,

@@ -44,7 +44,7 @@ def _new_state(project: Project, item_id: int) -> ItemState:
         queued=project.review_scope == Project.ReviewScope.ALL,
         required_labels=project.overlap,
     )
-    state.priority = priority_of(project.queue_order, state, None)
+    state.priority = priority_of(project.queue_order, state)
     return state
 
 
@@ -182,7 +182,7 @@ def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     state.reserved_slots = len(pending_assignees(state, ledger))
     state.audience = audience_of(state, ledger)
     state.is_gold_question = gold is not None and gold.basis in KNOWN
-    state.priority = priority_of(project.queue_order, state, gold)
+    state.priority = priority_of(project.queue_order, state)
 
 
 #: Promoted items come first in any order.
@@ -191,17 +191,18 @@ PROMOTED = 1000.0
 CONFLICT, DOUBTFUL, UNLABELLED, CONFIDENT = 200.0, 100.0, 50.0, 10.0
 #: Width of a band; the next one begins beyond it.
 WIDTH = 10.0
-#: Items with imported gold are needed least.
-WITH_IMPORTED_GOLD = -5.0
+#: Items that have gold already come after all bands.
+WITH_GOLD = -200.0
 
 
-def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
+def priority_of(order: str, state: ItemState) -> float:
     """The item's priority: the higher comes first, then the older item.
 
-    Conflicts and disputes come first in any order: an expert settles them. The random order is a
-    hash of the item, the same for everybody and at any time.
+    Conflicts and disputes come first in any order: an expert settles them. Other items with gold
+    come last. The random order is a hash of the item, the same for everybody and at any time.
     """
-    if state.stage == ItemState.Stage.CONFLICT or state.disputed:
+    contested = state.stage == ItemState.Stage.CONFLICT or state.disputed
+    if contested:
         place = CONFLICT
     elif order == Project.QueueOrder.RANDOM:
         place = CONFIDENT + WIDTH * crc32(str(state.item_id).encode()) / 2**32
@@ -209,9 +210,8 @@ def priority_of(order: str, state: ItemState, gold: Gold | None) -> float:
         place = CONFIDENT
     else:
         place = _priority_by_doubt(state)
-    imported = gold is not None and gold.basis == Gold.Basis.IMPORTED
     first = PROMOTED if state.promoted else 0
-    return place + first + (WITH_IMPORTED_GOLD if imported else 0)
+    return place + first + (WITH_GOLD if state.gold_id and not contested else 0)
 
 
 def _priority_by_doubt(state: ItemState) -> float:

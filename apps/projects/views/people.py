@@ -156,7 +156,9 @@ def _invite(request: SignedInRequest, project: Project, place: dict[str, Any]) -
         if user is None:
             raise InvalidInput.at("to", "There is no account with that user name.")
         if project.memberships.filter(user=user).exists():
-            raise InvalidInput.at("to", f"{user.display_name} is already a member.")
+            raise InvalidInput.at(
+                "to", "%(display_name)s is already a member.", display_name=user.display_name
+            )
         set_member(project=project, user=user, actor=actor, **place)
         words = gettext("%(name)s is now a member.")
         messages.success(request, words % {"name": user.display_name})

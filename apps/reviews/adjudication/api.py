@@ -87,6 +87,10 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
         help_text="A comment for people who gave another label."
     )  # fmt: skip
     seconds = serializers.FloatField(allow_null=True, default=None, min_value=0)
+    schema_version = serializers.IntegerField(
+        allow_null=True, default=None, min_value=1, max_value=2**31 - 1,
+        help_text="Of the labels you chose from; by default today's."
+    )  # fmt: skip
     lease = serializers.UUIDField(
         allow_null=True, default=None,
         help_text="A UUID of your choice: the same ruling under the same token is stored once."

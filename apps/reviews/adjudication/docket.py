@@ -24,6 +24,7 @@ from apps.projects.selectors import current_schema, get_project, reviewer_kind, 
 from apps.reviews.models import Comment, Decision, Slot
 from labelhub.core import schema as core
 from labelhub.core.errors import Forbidden
+from labelhub.core.phrases import Phrase, join_sentences
 from labelhub.core.schema import Schema, value_key
 
 #: Waiting items that are read, the most urgent first; nobody decides more in a day.
@@ -49,6 +50,7 @@ class Voice(NamedTuple):
     name: str
     kind: str
     said_at: datetime
+    user_id: int | None
 
     @property
     def words(self) -> str:
@@ -96,6 +98,9 @@ class Case:
     def since(self) -> datetime:
         """The time of the last label."""
         return max((voice.said_at for voice in self.voices), default=timezone.now())
+
+    def has_label_of(self, user: User) -> bool:
+        return any(voice.user_id == user.pk for voice in self.voices)
 
     @property
     def sides(self) -> list[tuple[str, list[Voice]]]:
@@ -145,8 +150,16 @@ def check_expert(user: User | AnonymousUser, project: Project) -> None:
         return
     manager = role_in(user, project) == Role.MANAGER
     raise Forbidden(
-        f"Only experts decide conflicts in {project}, and you review it as a crowd worker. "
-        + ("You can change that under People." if manager else "A manager can change that.")
+        join_sentences(
+            Phrase(
+                "Only experts decide conflicts in %(project)s, and you review it as a crowd "
+                "worker.",
+                project=project,
+            ),
+            Phrase("You can change that under People.")
+            if manager
+            else Phrase("A manager can change that."),
+        )
     )
 
 
@@ -199,18 +212,20 @@ def next_case(
     project: Project, user: User, *, wanted: CaseFilter | None = None, after: int = 0
 ) -> int | None:
     """The next waiting item for ``user``, after the item ``after``, then from the beginning; no
-    item that they skipped or that somebody else holds."""
+    item that they skipped or that somebody else holds. Items that they have labelled come last."""
     skips = Decision.objects.skips().filter(reviewer=user, undone_at__isnull=True)
     live = Slot.objects.live(timezone.now()).exclude(holder=user)
     states = waiting_states(project).filter(
         ~Exists(skips.filter(item=OuterRef("item_id"))),
         ~Exists(live.filter(item=OuterRef("item_id"))),
     )
-    ids = list(states.exclude(item=after).values_list("item_id", flat=True)[:MOST])
+    mine = Label.objects.current().filter(item=OuterRef("item_id"), annotator__user=user)
+    rows = list(states.exclude(item=after).values_list(Exists(mine), "item_id")[:MOST])
     if wanted:
         among = {case.item_id for case in read_docket(project, wanted).cases}
-        ids = [item_id for item_id in ids if item_id in among]
-    return next((item_id for item_id in ids if item_id > after), next(iter(ids), None))
+        rows = [row for row in rows if row[1] in among]
+    _, item_id = min(rows, key=lambda row: (row[0], row[1] < after), default=(False, None))
+    return item_id
 
 
 def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
@@ -224,7 +239,8 @@ def undone_decision(user: User, item_id: int, key: str) -> Decision | None:
 def _read_voices(project: Project) -> Mapping[int, Sequence[Voice]]:
     waiting = waiting_states(project).values("item_id")[:MOST]
     rows = Label.objects.current().filter(item__in=waiting).order_by("pk").values_list(
-        "item_id", "value", "annotator_id", "annotator__name", "annotator__kind", "created_at"
+        "item_id", "value", "annotator_id", "annotator__name", "annotator__kind", "created_at",
+        "annotator__user_id",
     )  # fmt: skip
     found: dict[int, list[Voice]] = defaultdict(list)
     for row in rows:
@@ -257,7 +273,8 @@ def against_words(against: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CaseRow:
-    """A row of the list: the case with the beginning of its text, its holder and its comments."""
+    """A row of the list: the case with the beginning of its text, its holder and its comments;
+    ``own``: the reader has labelled it."""
 
     case: Case
     external_id: str
@@ -265,6 +282,7 @@ class CaseRow:
     holder: Slot | None
     skipped: bool
     comments: int
+    own: bool
 
 
 def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
@@ -291,6 +309,7 @@ def case_rows(user: User, cases: Sequence[Case]) -> list[CaseRow]:
             holder=held.get(case.item_id),
             skipped=case.item_id in skipped,
             comments=comments.get(case.item_id, 0),
+            own=case.has_label_of(user),
         )
         for case in cases
         if case.item_id in texts

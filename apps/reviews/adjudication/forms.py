@@ -7,7 +7,7 @@ from django.http import QueryDict
 from apps.common.addresses import parse_row_id
 from apps.reviews.adjudication.docket import AGES, BETWEEN_PEOPLE, WITH_A_MACHINE, CaseFilter
 from apps.reviews.adjudication.services import Ruling
-from apps.reviews.queue.forms import read_number, read_value
+from apps.reviews.queue.forms import read_id, read_number, read_value
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import LabelType
 
@@ -17,7 +17,7 @@ MOST_QUOTES = 100
 def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
     """The ruling in a posted form: ``value`` (repeated for sets), ``none`` for the empty set,
     ``abstain`` in place of a value, ``rationale``, ``quote`` (repeated; a label and a phrase as
-    JSON), ``explain``, ``seconds``.
+    JSON), ``explain``, ``seconds``, ``schema``.
 
     Raises:
         InvalidInput: a field is malformed.
@@ -25,7 +25,9 @@ def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
     abstain = "abstain" in data
     quotes = data.getlist("quote")
     if len(quotes) > MOST_QUOTES:
-        raise InvalidInput.at("quote", f"at most {MOST_QUOTES} can be quoted.")
+        raise InvalidInput.at(
+            "quote", "at most %(most_quotes)s can be quoted.", most_quotes=MOST_QUOTES
+        )
     found: dict[str, list[str]] = {}
     for raw in quotes:
         name, phrase = _quote(raw)
@@ -37,6 +39,7 @@ def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
         evidence=found,
         explain=data.get("explain", ""),
         seconds=read_number(data.get("seconds", "")),
+        schema_version=read_id(data, "schema") if data.get("schema") else None,
     )
 
 

@@ -69,11 +69,6 @@ class OpinionSide:
             return []
         return self.value if isinstance(self.value, list) else [str(self.value)]
 
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds of the annotators, one for each of them."""
-        return [opinion.label.annotator.kind for opinion in self.opinions]
-
 
 @dataclass(frozen=True)
 class Opinions(AnswerScreen):
@@ -169,7 +164,11 @@ def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
     states = ItemState.objects.select_related("item", "gold__decided_by")
     state = states.filter(project=project, item=item_id).first()
     if state is None:
-        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no item %(item_id)s in the project '%(slug)s'.",
+            item_id=str(item_id),
+            slug=project.slug,
+        )
     labels = list(
         Label.objects.current().filter(item=item_id).select_related("annotator").order_by("pk")
     )

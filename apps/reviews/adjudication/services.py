@@ -1,7 +1,7 @@
 """Adjudication: an expert settles an item, explains it, sends it back, undoes it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -14,11 +14,12 @@ from apps.accounts.roles import ROLES_WITH, Right
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import assign_items, withdraw_label
 from apps.projects.models import Project
+from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import check_expert, waiting_states
 from apps.reviews.adjudication.opinions import Opinions, find_quotes, read_opinions
 from apps.reviews.comments.services import validate_text, write_comment
 from apps.reviews.models import Comment, Decision, Intervention, Purpose, Slot
-from apps.reviews.queue.answers import Answer, validate_value
+from apps.reviews.queue.answers import Answer, translate_answer, validate_value
 from apps.reviews.queue.leases import LEASE_SECONDS, check_may_work, free_slots, take_slot
 from apps.reviews.queue.selectors import Place, open_places
 from apps.reviews.queue.submission import lock_state, submit_label, undo_skips
@@ -40,7 +41,8 @@ class DecidedMeanwhile(Conflict):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
     """An adjudicator's decision: a raw ``value``, or ``abstain`` if nobody can tell. ``evidence``:
-    quotes by label. ``explain``: a comment for people who gave another label; empty for none."""
+    quotes by label. ``explain``: a comment for people who gave another label; empty for none.
+    ``schema_version`` of the labels to choose from; None: the newest."""
 
     value: Any = None
     abstain: bool = False
@@ -48,6 +50,7 @@ class Ruling:
     evidence: Mapping[str, Sequence[str]] = field(default_factory=dict)
     explain: str = ""
     seconds: float | None = None
+    schema_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +106,11 @@ def adjudicate(
         Forbidden: ``user`` is no expert here.
         NotFound: the project has no such item.
         DecidedMeanwhile: it waits for nobody, and was not decided by ``user``; nothing was written.
-        ValueNotOffered, InvalidInput: the ruling cannot be used.
+        LabelsChanged, ValueNotOffered, InvalidInput: the ruling cannot be used.
     """
     check_expert(user, project)
     explanation = validate_text("explain", ruling.explain)
-    lock_state(project, item_id)
+    ruling = _translate_ruling(project, lock_state(project, item_id), ruling)
     case = read_opinions(project, user, item_id)
     _check_open(case, user)
     done = submit_label(
@@ -194,7 +197,20 @@ def _check_open(case: Opinions, user: User) -> None:
         words = value_words(case.gold.value)
     else:
         raise DecidedMeanwhile("Reviewers no longer disagree on this item.")
-    raise DecidedMeanwhile(f"{name} has decided this item meanwhile: {words}. Nothing changed.")
+    raise DecidedMeanwhile(
+        "%(name)s has decided this item meanwhile: %(words)s. Nothing changed.",
+        name=name,
+        words=words,
+    )
+
+
+def _translate_ruling(project: Project, state: ItemState, ruling: Ruling) -> Ruling:
+    """The ruling under today's labels."""
+    given = Answer(
+        value=ruling.value, evidence=ruling.evidence, schema_version=ruling.schema_version
+    )
+    now = translate_answer(current_schema(project), state, given)
+    return replace(ruling, value=now.value, evidence=now.evidence)
 
 
 def _answer(case: Opinions, ruling: Ruling) -> Answer:

@@ -30,7 +30,12 @@ from apps.reviews.adjudication.docket import (
     waiting_states,
 )
 from apps.reviews.adjudication.forms import read_filter, read_ruling
-from apps.reviews.adjudication.opinions import lease_of_others, read_opinions, readable_opinions
+from apps.reviews.adjudication.opinions import (
+    Opinions,
+    lease_of_others,
+    read_opinions,
+    readable_opinions,
+)
 from apps.reviews.adjudication.services import (
     Adjudicated,
     adjudicate,
@@ -48,6 +53,7 @@ from labelhub.core.errors import Conflict, InvalidInput
 PAGE_SIZE = 25
 #: Of the debates of an item, the newest are shown.
 DEBATES = 3
+TEXTS = ("rationale", "explain", "reason")
 
 
 @never_cache
@@ -58,7 +64,8 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
     project = project_to_adjudicate(request.user, slug)
     wanted = read_filter(request.GET)
     found = read_docket(project, wanted)
-    page = requested_page(request.GET, found.cases, PAGE_SIZE)
+    cases = sorted(found.cases, key=lambda case: case.has_label_of(request.user))
+    page = requested_page(request.GET, cases, PAGE_SIZE)
     context = project_page(request, project, "adjudication") | {
         "docket": found,
         "against": [(key, against_words(key), number) for key, number in found.against],
@@ -176,6 +183,7 @@ def _desk(
     # After an invalid form, people who have labelled the item see it also if it waits for nobody.
     if not case.waits and (not fault or case.own(request.user) is None):
         messages.info(request, gettext("This item no longer waits for a decision."))
+        _return_text(request)
         return redirect("item_detail", project.slug, item_id)
     slot = claim_to_adjudicate(project=project, user=request.user, item_id=item_id)
     context = project_page(request, project, "adjudication") | {
@@ -189,7 +197,7 @@ def _desk(
         "waiting": waiting_states(project).count(),
         "query": read_filter(request.GET).query,
         "undoable": last_settled_decision(project, request.user),
-        "sent": _sent(request) if request.method == "POST" else _again(request, item_id),
+        "sent": _sent(request, case) if request.method == "POST" else _again(request, item_id),
         "fault": fault,
     }
     status = HTTPStatus.UNPROCESSABLE_ENTITY if fault else HTTPStatus.OK
@@ -215,10 +223,12 @@ def _again(request: SignedInRequest, item_id: int) -> dict[str, Any]:
     }
 
 
-def _sent(request: SignedInRequest) -> dict[str, Any]:
-    """The fields of the refused form."""
+def _sent(request: SignedInRequest, case: Opinions) -> dict[str, Any]:
+    """The fields of the refused form, without the choice if it was one among other labels."""
     post = request.POST
-    words = {name: post.get(name, "") for name in ("rationale", "explain", "reason")}
+    words = {name: post.get(name, "") for name in TEXTS}
+    if post.get("schema") != str(case.schema.version):
+        return words
     chosen = {"values": post.getlist("value"), "none": "none" in post}
     return {**words, **chosen, "quotes": post.getlist("quote")}
 
@@ -238,11 +248,15 @@ def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> H
 
 def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpResponse:
     messages.error(request, error.message)
-    sent = _sent(request)
-    written = " ".join(sent[name] for name in ("rationale", "explain", "reason") if sent[name])
+    _return_text(request)
+    return redirect("adjudication", slug)
+
+
+def _return_text(request: SignedInRequest) -> None:
+    """Show the text of a form that cannot be shown again."""
+    written = " ".join(filter(None, (request.POST.get(name) for name in TEXTS)))
     if written:
         messages.info(request, gettext("Your text, to copy: %(text)s") % {"text": written})
-    return redirect("adjudication", slug)
 
 
 def _words(done: Adjudicated) -> str:

@@ -27,6 +27,7 @@ from apps.reviews.models import BulkChange, BulkJob, Intervention
 from apps.reviews.search.matching import matching_items, newest_item
 from apps.reviews.search.query import Query, read_query
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
+from labelhub.core.phrases import Phrase, join_sentences
 
 Status = BulkJob.Status
 KIND = "reviews.bulk"
@@ -79,6 +80,9 @@ def plan_job(
     )
 
 
+COUNTED = "%(number)s %(reason)s"
+
+
 @transaction.atomic
 def start_job(plan: BulkPlan) -> BulkJob:
     """Create the job of a plan; a worker runs it.
@@ -89,9 +93,13 @@ def start_job(plan: BulkPlan) -> BulkJob:
     """
     found = preview(plan)
     if not found.changing:
-        reasons = "; ".join(f"{count:,} {words}" for count, words in found.reasons)
-        why = f" Of {found.total:,} items {reasons}." if reasons else " No item is found."
-        raise NothingToDo(f"Nothing would change.{why}")
+        reasons = [Phrase(COUNTED, number=n, reason=why) for n, why in found.reasons]
+        why = Phrase("Of %(total)s items %(reasons)s.", total=found.total, reasons=reasons)
+        raise NothingToDo(
+            join_sentences(
+                Phrase("Nothing would change."), why if reasons else Phrase("No item is found.")
+            )
+        )
     hold_labels(plan.project)  # last: others wait for the project while it is held
     queued = BulkJob.objects.create(
         project=plan.project,
@@ -117,7 +125,13 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     hold_labels(job.project)
     now = BulkJob.objects.select_for_update().get(pk=job.pk)
     if now.status not in BulkJob.UNDOABLE:
-        raise Conflict(f"Bulk job {job.pk} is {now.status}: it cannot be undone now.")
+        raise Conflict(
+            Phrase(
+                "Bulk job %(pk)s is %(status)s: it cannot be undone now.",
+                pk=str(job.pk),
+                status=str(now.status),
+            )
+        )
     # An undo that failed continues after the last item that it reached.
     now.after = now.after if UNDONE_BY in now.counts else 0
     now.counts |= {UNDONE_BY: actor.username}
@@ -135,20 +149,20 @@ def _read_frozen(project: Project, given: Mapping[str, Any]) -> tuple[int, datet
     if not raw_upto and not raw_time:
         return newest, now
     if not str(raw_upto).isdecimal() or len(str(raw_upto)) > 18:
-        raise InvalidInput.at("upto", "Must be the number that the preview gave.")
+        raise InvalidInput.at("upto", Phrase("Must be the number that the preview gave."))
     try:
         moment = parse_datetime(str(raw_time))
     except ValueError:
         moment = None
     if moment is None or timezone.is_naive(moment):
-        raise InvalidInput.at("asked_at", "Must be the time that the preview gave.")
+        raise InvalidInput.at("asked_at", Phrase("Must be the time that the preview gave."))
     return min(int(str(raw_upto)), newest), min(moment, now)
 
 
 def fail_job(job_id: int, error: Exception) -> None:
     bulk = BulkJob.objects.get(pk=job_id)
-    words = f"Stopped by {{fault}} after {bulk.done:,} items; what was done can be undone."
-    bulk.status, bulk.message = Status.FAILED, failure_message(error, words)
+    advice = Phrase("%(number)s items are done, which can be undone.", number=bulk.done)
+    bulk.status, bulk.message = Status.FAILED, failure_message(error, advice)
     bulk.finished_at = timezone.now()
     bulk.save(update_fields=["status", "message", "finished_at"])
 
@@ -170,7 +184,9 @@ def carry_out(run: JobRun) -> None:
 def _do(run: JobRun, job: BulkJob) -> None:
     # Only for a manager of the project.
     if job.actor is None or role_in(job.actor, job.project) != Role.MANAGER:
-        raise Forbidden("The job was stopped: the user who started it is no longer a manager here.")
+        raise Forbidden(
+            Phrase("The job was stopped: the user who started it is no longer a manager here.")
+        )
     plan = BulkPlan(
         project=job.project,
         actor=job.actor,

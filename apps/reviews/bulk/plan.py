@@ -190,7 +190,11 @@ def get_job(project: Project, job_id: int) -> BulkJob:
     """
     job = jobs_of(project).filter(pk=job_id).first()
     if job is None:
-        raise NotFound(f"There is no bulk job {job_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no bulk job %(job_id)s in the project '%(slug)s'.",
+            job_id=str(job_id),
+            slug=project.slug,
+        )
     return job
 
 
@@ -205,7 +209,9 @@ def read_options(project: Project, action: str, data: Mapping[str, Any]) -> dict
         InvalidInput: an unknown action, or an option that cannot be used, by its name.
     """
     if action not in BulkJob.Action.values:
-        raise InvalidInput.at("action", f"Must be one of {', '.join(BulkJob.Action.values)}.")
+        raise InvalidInput.at(
+            "action", "Must be one of %(values)s.", values=", ".join(BulkJob.Action.values)
+        )
     match action:
         case Action.LABEL:
             return {"value": _value_option(project, data.get("value"))}
@@ -226,7 +232,11 @@ def read_options(project: Project, action: str, data: Mapping[str, Any]) -> dict
 def _reason_option(raw: Any) -> str:
     reason = raw.strip() if isinstance(raw, str) else ""
     if not reason or unstorable(reason) or len(reason) > LONGEST_REASON:
-        raise InvalidInput.at("reason", f"Give a reason of at most {LONGEST_REASON} characters.")
+        raise InvalidInput.at(
+            "reason",
+            "Give a reason of at most %(longest_reason)s characters.",
+            longest_reason=LONGEST_REASON,
+        )
     return reason
 
 
@@ -254,10 +264,14 @@ def _people_option(project: Project, data: Mapping[str, Any]) -> dict[str, Any]:
         known |= {str(pk): pk, name: pk}
     strange = [str(person) for person in raw if str(person) not in known]
     if strange:
-        raise InvalidInput.at("users", f"'{strange[0][:80]}' does not review in this project.")
+        raise InvalidInput.at(
+            "users", "'%(strange)s' does not review in this project.", strange=strange[0][:80]
+        )
     users = sorted({known[str(person)] for person in raw})
     if len(users) > MOST_PEOPLE:
-        raise InvalidInput.at("users", f"At most {MOST_PEOPLE} people at once.")
+        raise InvalidInput.at(
+            "users", "At most %(most_people)s people at once.", most_people=MOST_PEOPLE
+        )
     return {"users": users, "share": _flag(data, "share", default=False)}
 
 

@@ -94,7 +94,9 @@ def get_comment(project: Project, user: User, comment_id: int) -> Comment:
     """
     comment = _comments_for(project, user).filter(pk=comment_id).first()
     if comment is None or not _is_readable(comment):
-        raise NotFound(f"There is no comment {comment_id} that you may read.")
+        raise NotFound(
+            "There is no comment %(comment_id)s that you may read.", comment_id=str(comment_id)
+        )
     return comment
 
 

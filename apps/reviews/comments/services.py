@@ -71,7 +71,7 @@ def validate_words(name: str, words: str) -> str:
         InvalidInput: they hold characters that no database stores.
     """
     if bad := unstorable(words):
-        raise InvalidInput.at(name, f"must not contain {bad}.")
+        raise InvalidInput.at(name, "must not contain %(bad)s.", bad=bad)
     return words.strip()
 
 
@@ -103,7 +103,11 @@ def write_comment(
         InvalidInput: no text, too much of it, or something that no database takes.
     """
     if not Item.objects.filter(project=project, pk=item_id).exists():
-        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no item %(item_id)s in the project '%(slug)s'.",
+            item_id=str(item_id),
+            slug=project.slug,
+        )
     words = validate_text("text", text)
     if not words:
         raise InvalidInput.at("text", "write something first.")
@@ -172,6 +176,9 @@ def validate_text(field: str, words: str, longest: int = LONGEST) -> str:
     words = validate_words(field, words)
     if len(words) > longest:
         raise InvalidInput.at(
-            field, f"{len(words):,} characters are too many; {longest:,} is the most."
+            field,
+            "%(words)s characters are too many; %(longest)s is the most.",
+            words=len(words),
+            longest=longest,
         )
     return words

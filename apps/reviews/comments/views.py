@@ -54,7 +54,7 @@ def item_comments(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
     try:
         written = write_comment(project=project, user=request.user, item_id=item_id, text=text)
     except InvalidInput as error:
-        fault, status = error.message, HTTPStatus.UNPROCESSABLE_ENTITY
+        fault, status = str(error.message), HTTPStatus.UNPROCESSABLE_ENTITY
     else:
         text = ""
         if written.strangers:
@@ -111,7 +111,11 @@ def _thread(
 ) -> HttpResponse:
     item = Item.objects.filter(project=project, pk=item_id).select_related("state__gold").first()
     if item is None:
-        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no item %(item_id)s in the project '%(slug)s'.",
+            item_id=str(item_id),
+            slug=project.slug,
+        )
     context = project_page(request, project, "comments") | {
         "item": item,
         "thread": thread_on(project, request.user, item_id),

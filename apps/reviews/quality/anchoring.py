@@ -265,7 +265,7 @@ def _difference_of_medians(shown: Figure, withheld: Figure) -> Figure:
     value, low, high = _interval(shown)
     other_value, other_low, other_high = _interval(withheld)
     if value is None or other_value is None:
-        return undefined(gettext("too few measured times in one of the arms"))
+        return undefined(gettext("too few measured times in one of the groups"))
     difference = value - other_value
     return figure(
         difference,
@@ -334,7 +334,7 @@ def in_points(difference: Figure) -> dict[str, object]:
 
 
 def _points(difference: float) -> str:
-    return f"{round(100 * difference) + 0:d}".replace("-", "−")
+    return count_words(round(100 * difference))
 
 
 def warning(project: Project, *, any_withheld: bool) -> str:

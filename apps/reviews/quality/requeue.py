@@ -17,6 +17,7 @@ from apps.reviews.models import Decision, Intervention, Purpose, Requeue, Slot
 from apps.reviews.queue.leases import NOT_HELD, release_all
 from apps.reviews.queue.reviewer_status import validate_reason
 from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.phrases import Phrase
 
 #: Decisions that outrank reviewers: their items need no further label.
 SETTLED = (Gold.Basis.ADJUDICATION, Gold.Basis.AUTHOR, Gold.Basis.IMPORTED)
@@ -101,7 +102,8 @@ def requeue_labels(
         requeue = _start_requeue(project, user, by, asked)
     except IntegrityError:
         raise Conflict(
-            f"Labels of {user.display_name} are already being withdrawn; wait until that is done."
+            "Labels of %(display_name)s are already being withdrawn; wait until that is done.",
+            display_name=user.display_name,
         ) from None
     return run_requeue(requeue.pk) if requeue.total <= AT_ONCE else requeue
 
@@ -114,8 +116,9 @@ def _start_requeue(project: Project, user: User, by: User, requeue: Requeue) -> 
     requeue.total = labels.count()
     if not requeue.total:
         raise InvalidInput(
-            f"{user.display_name} has no such label. Labels of items that an expert, the author or "
-            "an import decided, and answers to gold questions, stay as they are."
+            "%(display_name)s has no such label. Labels of items that an expert, the author "
+            "or an import decided, and answers to gold questions, stay as they are.",
+            display_name=user.display_name,
         )
     requeue.upto = labels.aggregate(newest=Max("pk"))["newest"]
     requeue.save(force_insert=True)
@@ -143,8 +146,8 @@ def run_requeue(requeue_id: int) -> Requeue:
 
 
 def fail_requeue(requeue_id: int, error: Exception) -> None:
-    words = "It stopped because of {fault}. Start it again for the other labels."
-    _end(requeue_id, Requeue.Status.FAILED, failure_message(error, words))
+    advice = Phrase("Start it again for the other labels.")
+    _end(requeue_id, Requeue.Status.FAILED, failure_message(error, advice))
 
 
 @job(KIND, fail=fail_requeue)

@@ -1,6 +1,7 @@
 """A reviewer's answer, and its checks before anything is written."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -70,7 +71,11 @@ def validate_value(schema: LabelSchema, state: ItemState, answer: Answer) -> Val
     if answer.value is None:
         if answer.abstain or answer.reject:
             return None
-        raise InvalidInput.at("value", f"{schema.task.answer_instruction}, or skip the item.")
+        raise InvalidInput.at(
+            "value",
+            "%(answer_instruction)s, or skip the item.",
+            answer_instruction=schema.task.answer_instruction,
+        )
     if answer.abstain:
         raise InvalidInput.at("value", "give either a label or an abstention.")
     try:
@@ -105,17 +110,26 @@ def _evidence(schema: LabelSchema, item: Item, answer: Answer) -> dict[str, list
     offered = schema.parsed.offered(item.options)
     quoted = {label: list(phrases) for label, phrases in answer.evidence.items()}
     if len(answer.spans) > MOST_SPANS:
-        raise InvalidInput.at("spans", f"mark at most {MOST_SPANS} passages.")
+        raise InvalidInput.at(
+            "spans", "mark at most %(most_spans)s passages.", most_spans=MOST_SPANS
+        )
     for span in answer.spans:
         if not 0 <= span.start < span.end <= len(item.text):
-            raise InvalidInput.at("spans", f"{span.start} to {span.end} is not in the item's text.")
+            raise InvalidInput.at(
+                "spans",
+                "%(start)s to %(end)s is not in the item's text.",
+                start=span.start,
+                end=span.end,
+            )
         quoted.setdefault(span.label, []).append(item.text[span.start : span.end])
     for label, phrases in quoted.items():
         if offered and label not in offered:
-            raise InvalidInput.at("evidence", f"'{label}' is not one of the labels.")
+            raise InvalidInput.at("evidence", "'%(label)s' is not one of the labels.", label=label)
         for phrase in phrases:
             if not phrase.strip() or phrase not in item.text:
-                raise InvalidInput.at("evidence", f"“{phrase[:80]}” is not in the text.")
+                raise InvalidInput.at(
+                    "evidence", "“%(phrase)s” is not in the text.", phrase=phrase[:80]
+                )
     return {label: list(dict.fromkeys(phrases)) for label, phrases in quoted.items() if phrases}
 
 
@@ -144,11 +158,14 @@ def translate_answer(schema: LabelSchema, state: ItemState, answer: Answer) -> A
         return answer
     translator = Translator.of(schema.project_id)
     names = translator.names(given)
-    kept = {name: phrases for name, phrases in answer.evidence.items() if names.get(name, name)}
+    evidence: dict[str, list[str]] = defaultdict(list)  # labels may have been merged
+    for name, phrases in answer.evidence.items():
+        if (now := names.get(name, name)) is not None:
+            evidence[now] += phrases
     return replace(
         answer,
         value=_translate_value(given, schema, translator, answer.value, state.item.options),
-        evidence={names.get(name) or name: phrases for name, phrases in kept.items()},
+        evidence=evidence,
         spans=[
             span._replace(label=now)
             for span in answer.spans
@@ -180,14 +197,15 @@ def _translate_value(
     now = translator.value(given.version, chosen)
     if chosen == [] and given.pk not in comparable_versions(schema):
         raise LabelsChanged(
-            "Labels have been added since you opened this page, and you have not seen them yet. "
-            "Look at the item and choose again.",
+            "Labels have been added since you opened this page, and you have not seen them "
+            "yet. Look at the item and choose again.",
             data={"schema_version": schema.version},
         )
     if chosen not in (None, []) and now in (None, []):  # the reviewer did not choose an empty set
         raise LabelsChanged(
-            "The labels have changed since you opened this page, and no current label replaces "
-            f"'{value_words(chosen)}'. Look at the item and choose again.",
+            "The labels have changed since you opened this page, and no current label "
+            "replaces '%(chosen)s'. Look at the item and choose again.",
+            chosen=value_words(chosen),
             data={"schema_version": schema.version},
         )
     return now

@@ -45,7 +45,11 @@ def save_draft(
     ):
         raise InvalidInput.at("draft", "is too long, or has characters that cannot be stored.")
     if not Item.objects.filter(project=project, pk=item_id).exists():
-        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no item %(item_id)s in the project '%(slug)s'.",
+            item_id=str(item_id),
+            slug=project.slug,
+        )
     return _store_draft(project, user, item_id, kept)
 
 

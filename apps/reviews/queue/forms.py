@@ -82,7 +82,7 @@ def read_id(data: QueryDict, name: str) -> int:
     """
     number = parse_row_id(data.get(name, ""))
     if number is None:
-        raise InvalidInput(f"{name}: must be the number of a row.")
+        raise InvalidInput("%(name)s: must be the number of a row.", name=name)
     return number
 
 

@@ -238,6 +238,10 @@ class AnswerScreen:
         return self.item.question or self.schema.parsed.question
 
     @property
+    def before(self) -> Conversation:
+        return read_conversation(self.item.context)
+
+    @property
     def task(self) -> LabelType:
         return self.schema.parsed.of_item(self.item.options).task
 
@@ -306,10 +310,6 @@ class ReviewTask(AnswerScreen):
         )
 
     @property
-    def before(self) -> Conversation:
-        return read_conversation(self.item.context)
-
-    @property
     def reasons(self) -> list[str]:
         """Why the item comes early, in words. That others disagree is no such reason: it would
         influence the answer."""
@@ -339,7 +339,11 @@ def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
     """
     state = _states_with_item.first(project.pk, item_id)
     if state is None:
-        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no item %(item_id)s in the project '%(slug)s'.",
+            item_id=str(item_id),
+            slug=project.slug,
+        )
     if is_blind_for(user_id, project, state):
         # Like an item that was never debated.
         state.suggestion, state.signals, state.reasons = None, {}, []

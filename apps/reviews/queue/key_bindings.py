@@ -78,15 +78,18 @@ def change_keys(*, user: User, keys: Mapping[str, str]) -> None:
         for key in own.get(action.name, action.keys).split():
             if key in RESERVED:
                 raise InvalidInput.at(
-                    action.name, f"“{key}” is reserved on every page; choose another."
+                    action.name, "“%(key)s” is reserved on every page; choose another.", key=key
                 )
             if key not in _NAMED and (len(key) != 1 or not key.isprintable() or key != key.lower()):
                 raise InvalidInput.at(
-                    action.name, f"“{key}” is not a single key, such as k, ö or Enter."
+                    action.name, "“%(key)s” is not a single key, such as k, ö or Enter.", key=key
                 )
             if key in taken:
                 raise InvalidInput.at(
-                    action.name, f"“{key}” is already the key for “{taken[key]}”; choose another."
+                    action.name,
+                    "“%(key)s” is already the key for “%(taken)s”; choose another.",
+                    key=key,
+                    taken=taken[key],
                 )
             taken[key] = str(action.words)
     if own:

@@ -37,6 +37,7 @@ from apps.reviews.queue.selectors import (
     reviewer_status_of,
 )
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
+from labelhub.core.phrases import Phrase, join_sentences
 
 LEASE_SECONDS = 600
 #: Slots of one page: the item on screen and the next one. Only undo gives back more.
@@ -75,10 +76,13 @@ def check_may_work(project: Project, user: User) -> ReviewerStatus | None:
     """
     reviewer_status = reviewer_status_of(project, user)
     if reviewer_status is not None and reviewer_status.status == ReviewerStatus.Status.PAUSED:
-        reason = f" The reason given: {reviewer_status.reason}" if reviewer_status.reason else ""
+        given = reviewer_status.reason
         raise ReviewerPaused(
-            f"Your work in '{project.name}' is paused.{reason} "
-            "Your labels are kept. Ask a manager of the project to let you work again."
+            join_sentences(
+                Phrase("Your work in '%(name)s' is paused.", name=project.name),
+                Phrase("The reason given: %(reason)s", reason=given) if given else "",
+                Phrase("Your labels are kept. Ask a manager of the project to let you work again."),
+            )
         )
     return reviewer_status
 
@@ -97,8 +101,10 @@ def check_asked(project: Project, user: User, label: Label) -> None:
         return
     if Slot.objects.filter(label=label).exists():
         return
-    why = "your work here is paused" if paused else "you answer gold questions first"
-    raise NotAsked(f"You were not given this item: {why}. Nothing was stored.")
+    why = (
+        Phrase("your work here is paused") if paused else Phrase("you answer gold questions first")
+    )
+    raise NotAsked("You were not given this item: %(why)s. Nothing was stored.", why=why)
 
 
 def gold_question_purpose(

@@ -15,6 +15,7 @@ from apps.reviews.comments.services import validate_text
 from apps.reviews.models import Decision, Intervention, Purpose, ReviewerStatus
 from apps.reviews.queue.leases import release_all
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.phrases import Phrase
 
 LONGEST_REASON = 2000
 
@@ -38,7 +39,11 @@ def pause(*, project: Project, user: User, by: User, reason: str) -> ReviewerSta
     reviewer_status = _change_status(project, user, ReviewerStatus.Status.PAUSED, reason)
     if reviewer_status is None:
         now = ReviewerStatus.objects.get(project=project, user=user)
-        raise Conflict(f"{user.display_name} is already paused: {now.reason}")
+        raise Conflict(
+            "%(display_name)s is already paused: %(reason)s",
+            display_name=user.display_name,
+            reason=now.reason,
+        )
     _log(project, by, Intervention.Action.PAUSE, user, reason=reason, data={"given_back": given})
     return reviewer_status
 
@@ -64,10 +69,10 @@ def resume(*, project: Project, user: User, by: User, reason: str) -> ReviewerSt
     _check_works_here(project, user)
     unsaid = not ReviewerStatus.objects.filter(project=project, user=user).exists()
     if unsaid and not project.qualify_items:
-        raise Conflict(f"{user.display_name} is not paused.")
+        raise Conflict("%(display_name)s is not paused.", display_name=user.display_name)
     reviewer_status = _change_status(project, user, ReviewerStatus.Status.ACTIVE, "")
     if reviewer_status is None:
-        raise Conflict(f"{user.display_name} may already work.")
+        raise Conflict("%(display_name)s may already work.", display_name=user.display_name)
     _log(project, by, Intervention.Action.RESUME, user, reason=reason)
     return reviewer_status
 
@@ -90,7 +95,13 @@ def qualify(project: Project, user: User) -> ReviewerStatus | None:
         return reviewer_status
     right, needed = sum(first), needed_right(project)
     passed = right >= needed
-    words = f"{right} of {wanted} right, {needed} {'was' if needed == 1 else 'were'} needed"
+    words = Phrase(
+        "%(right)s of %(wanted)s right, %(count)s was needed",
+        "%(right)s of %(wanted)s right, %(count)s were needed",
+        right=right,
+        wanted=wanted,
+        count=needed,
+    )
     status = ReviewerStatus.Status.ACTIVE if passed else ReviewerStatus.Status.PAUSED
     decided = _change_status(
         project, user, status, words, only_from=ReviewerStatus.Status.QUALIFYING
@@ -175,5 +186,5 @@ def free_work(*, project: Project, user: User, **_: Any) -> None:
             action=Intervention.Action.UNASSIGN,
             subject=user,
             items=given,
-            reason="They may no longer label here.",
+            reason=Phrase("They may no longer label here."),
         )

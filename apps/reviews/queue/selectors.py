@@ -69,7 +69,7 @@ def read_setup(project: Project) -> ReviewSetup:
     """
     schema = _newest_setup.first(project.pk)
     if schema is None:
-        raise NotFound(f"The project {project} has no label schema.")
+        raise NotFound("The project %(project)s has no label schema.", project=project)
     settings = getattr(schema.project, "review_settings", None) or ReviewSettings(project=project)
     return ReviewSetup(schema, settings, getattr(schema, "guideline_version", None))
 

@@ -49,10 +49,11 @@ class Qualifying:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueProgress:
-    """The bar above an item: how many items are ``left`` for this person, and how many they did
-    today."""
+    """The bar above an item: how many items are ``left`` for this person, ``with_gold`` of them,
+    and how many they did today."""
 
     left: int
+    with_gold: int
     done_today: int
 
     @property
@@ -102,15 +103,19 @@ def queue_progress(project: Project, user: User) -> QueueProgress:
     waiting_too = Q(item__state__queued=True, item__state__audience__in=open_to)
     mine = UNDOABLE & ~Q(action=Decision.Action.POSTPONE) & waiting_too
     today = Q(label__rejected=False, created_at__gte=_midnight(timezone.now()))
+    known = Q(item__state__gold__isnull=False)
     counts = Decision.objects.standing(project, user).aggregate(
         mine=Count("item", distinct=True, filter=mine),
+        known=Count("item", distinct=True, filter=mine & known),
         today=Count("item", distinct=True, filter=today),
     )
     given = Assignment.objects.filter(
         project=project, user=user, open=True, item__state__audience=ItemState.Audience.NAMED
     )
+    waiting = waits.order_by().aggregate(all=Count("pk"), known=Count("gold"))
     return QueueProgress(
-        left=max(0, waits.order_by().count() - counts["mine"] + given.count()),
+        left=max(0, waiting["all"] - counts["mine"] + given.count()),
+        with_gold=max(0, waiting["known"] - counts["known"]),
         done_today=counts["today"],
     )
 
@@ -152,6 +157,7 @@ def queue_status(project: Project, user: User) -> QueueStatus:
         mine=holds.total(),
         on_desk=on_desk,
         left=0,
+        with_gold=0,
         done_by_me=_count_items(labelled),
         done_today=_count_items(labelled.filter(created_at__gte=_midnight(now))),
         skipped_by_me=decisions.skips().filter(item__state__queued=True).count(),

@@ -144,7 +144,10 @@ class Submission:
             shown = next((label for label in self.history if label.pk == named), None)
             if shown is None or shown.abstained or shown.annotator.kind not in MACHINES:
                 raise InvalidInput.at(
-                    "suggestion", f"item {state.item_id} has no suggestion {named}."
+                    "suggestion",
+                    "item %(item_id)s has no suggestion %(named)s.",
+                    item_id=str(state.item_id),
+                    named=named,
                 )
             shown = translated_label(shown, self.history)
         noted = place is not None and place.leased_at is not None and not place.is_over
@@ -322,7 +325,11 @@ def lock_state(project: Project, item_id: int) -> ItemState:
     """
     state = _locked.first(project.pk, item_id)
     if state is None:
-        raise NotFound(f"There is no item {item_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no item %(item_id)s in the project '%(slug)s'.",
+            item_id=str(item_id),
+            slug=project.slug,
+        )
     state.project = project
     return state
 

@@ -84,8 +84,8 @@ def undo_decision(*, project: Project, user: User, decision_id: int) -> Undone:
     waits = known or ItemState.objects.filter(item=undone.decision.item_id, queued=True).exists()
     if undone.decision.label and not waits:
         raise SettledMeanwhile(
-            "This item was decided meanwhile and would not come back to you, so your answer stays "
-            "as it is. If you have changed your mind, comment on the item."
+            "This item was decided meanwhile and would not come back to you, so your answer "
+            "stays as it is. If you have changed your mind, comment on the item."
         )
     return undone
 

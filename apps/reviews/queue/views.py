@@ -300,7 +300,7 @@ def _done(request: HttpRequest, slug: str, words: str, **details: Any) -> HttpRe
 def _refused(request: HttpRequest, slug: str, error: LabelhubError) -> HttpResponse:
     """The page's script shows the answer again with this message; a plain form gets a toast."""
     if _wants_json(request):
-        body = json.dumps({"message": error.message, "code": error.code})
+        body = json.dumps({"message": str(error.message), "code": error.code})
         return HttpResponse(body, status=error.http_status, content_type="application/json")
     messages.error(request, error.message)
     return redirect("review", slug)

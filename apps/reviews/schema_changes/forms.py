@@ -160,7 +160,9 @@ class ChangeForm:
 def _required_text(row: Mapping[str, Any], name: str) -> str:
     given = str(row[name]).strip()
     if not given:
-        raise InvalidChange(f"Say what becomes of “{row['name']}”: a field is empty.")
+        raise InvalidChange(
+            "Say what becomes of “%(row)s”: a field is empty.", row=str(row["name"])
+        )
     return given
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.bulk import refresh_statistics
-from apps.common.jobs import JobRun, job, start_job, work_on
+from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import Carried, carry_over
@@ -25,6 +25,7 @@ from apps.projects.services import refuse_while_changing
 from apps.projects.signals import labels_changed
 from apps.reviews.models import BulkChange, BulkJob, Decision, Requeue, SavedFilter, Slot
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import unstorable
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.operations import InvalidChange, Operation, to_json
@@ -55,7 +56,10 @@ def get_change(project: Project, change_id: int) -> SchemaChange:
     rows = SchemaChange.objects.filter(project=project).select_related(*_WITH)
     found = rows.filter(pk=change_id).first()
     if found is None:
-        raise NotFound(f"There is no change {change_id} of the labels of this project.")
+        raise NotFound(
+            "There is no change %(change_id)s of the labels of this project.",
+            change_id=str(change_id),
+        )
     return found
 
 
@@ -102,9 +106,11 @@ def run_change(change_id: int) -> SchemaChange:
 
 def fail_change(change_id: int, error: Exception) -> None:
     change = SchemaChange.objects.get(pk=change_id)
-    change.message = (
-        f"Stopped after {change.items_done:,} items by a fault of the server "
-        f"({type(error).__name__}). What is done stays; go on to do the rest."
+    change.message = failure_message(
+        error,
+        Phrase(
+            "%(number)s items are done and stay so; resume for the rest.", number=change.items_done
+        ),
     )
     change.status = Status.FAILED
     change.save(update_fields=["message", "status"])
@@ -192,7 +198,7 @@ def draft_change(
     """
     current = current_schema(project)
     if bad := unstorable(reason):
-        raise InvalidInput.at("reason", f"Must not contain {bad}.")
+        raise InvalidInput.at("reason", "Must not contain %(bad)s.", bad=bad)
     change = SchemaChange(
         project=project,
         from_schema=current,
@@ -252,8 +258,10 @@ def _refuse_while_labelling(project: Project) -> None:
     run = Run.objects.filter(project=project).exclude(status__in=over).order_by("pk").first()
     if run is not None:
         raise Conflict(
-            f"Run {run.pk} is {run.status} under the present labels: let it "
-            "finish or cancel it, then change the labels.",
+            "Run %(pk)s is %(status)s under the present labels: let it finish or cancel it, "
+            "then change the labels.",
+            pk=str(run.pk),
+            status=str(run.status),
             data={"run": run.pk},
         )
     if BulkJob.objects.filter(project=project, status__in=BulkJob.UNFINISHED).exists():
@@ -261,6 +269,7 @@ def _refuse_while_labelling(project: Project) -> None:
     going = Requeue.objects.filter(project=project, status__in=Requeue.UNFINISHED)
     if requeue := going.select_related("user").first():
         raise Conflict(
-            f"Labels of {requeue.user.display_name} are being put back into the queue: wait until "
-            "that is done."
+            "Labels of %(display_name)s are being put back into the queue: wait until that is "
+            "done.",
+            display_name=requeue.user.display_name,
         )

@@ -15,7 +15,6 @@ from apps.accounts.roles import Right, Role
 from apps.common.api.filters import BooleanFilter
 from apps.common.api.viewsets import ApiViewSet
 from apps.labels.blindness import SETTLED
-from apps.labels.models import Gold, Kind
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Item
 from apps.projects.selectors import role_in
@@ -25,15 +24,7 @@ from apps.reviews.models import SavedFilter
 from apps.reviews.queue.selectors import items_of, visible_items
 from apps.reviews.queue.serializers import ItemSerializer, OpinionsSerializer
 from apps.reviews.search.matching import matching_items
-from apps.reviews.search.query import (
-    ACTIONS,
-    COMMENTED,
-    DIFFERING,
-    FIELDS,
-    STAGES,
-    Query,
-    read_query,
-)
+from apps.reviews.search.query import FIELDS, SEARCH_FIELDS, Query, read_query
 from apps.reviews.search.saved_filters import (
     delete_filter,
     first_settings,
@@ -43,14 +34,6 @@ from apps.reviews.search.saved_filters import (
 )
 from labelhub.core.errors import InvalidInput, NotFound
 
-_CHOICES: dict[str, list[tuple[str, Any]]] = {
-    "stage": STAGES,
-    "kind": Kind.choices,
-    "basis": Gold.Basis.choices,
-    "action": ACTIONS,
-    "differ": DIFFERING,
-    "comments": COMMENTED,
-}
 #: Each field of a search; shares go from 0 to 1, days are written 2026-03-31.
 _WORDS = {
     "q": 'Words in the text, the id or the context; all must occur, "quoted words" together.',
@@ -129,8 +112,8 @@ class ItemFilter(django_filters.FilterSet):
 
 def _documented(name: str) -> django_filters.Filter:
     words = _WORDS[name]
-    if name in _CHOICES:
-        words += f" One of {', '.join(value for value, _ in _CHOICES[name])}."
+    if choices := SEARCH_FIELDS[name].choices:
+        words += f" One of {', '.join(value for value, _ in choices)}."
     return django_filters.CharFilter(method="as_asked", help_text=words)
 
 

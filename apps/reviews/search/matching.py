@@ -121,7 +121,9 @@ def value_is(field: str, name: str, raw: str, schema: Schema) -> Q:
         known = schema.label(raw)
         if known is None:
             menu = ", ".join(schema.names[:12]) + (" …" if len(schema.names) > 12 else "")
-            raise InvalidInput.at(name, f"'{raw}' is none of the labels: {menu}.")
+            raise InvalidInput.at(
+                name, "'%(raw)s' is none of the labels: %(menu)s.", raw=raw, menu=menu
+            )
         return Q(**{f"{field}__names": known.name})
     if not schema.task.labelled:
         return Q(**{field: raw})

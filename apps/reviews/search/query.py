@@ -1,8 +1,8 @@
 """The fields of a search, read and checked in one place for pages, REST, saved filters and bulk
 jobs."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from typing import Any
 
@@ -13,6 +13,7 @@ from django_stubs_ext import StrOrPromise
 from apps.labels.models import Gold, Kind, Label
 from apps.labels.selectors import STAGES as LADDER
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import unstorable
 from labelhub.core.schema.definition import number
 
@@ -44,6 +45,85 @@ DIFFERING = [
 ]
 
 
+def read_words(raw: Any) -> str:
+    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
+        raise ValueError(Phrase("Must be text."))
+    text = str(raw).strip()
+    if bad := unstorable(text):
+        raise ValueError(Phrase("Must not contain %(bad)s.", bad=bad))
+    if len(text) > LONGEST:
+        raise ValueError(Phrase("At most %(longest)s characters.", longest=LONGEST))
+    return text
+
+
+def _one_of(choices: Iterable[tuple[str, Any]]) -> Callable[[Any], str]:
+    offered = [value for value, _ in choices]
+
+    def read(raw: Any) -> str:
+        if raw not in offered:
+            raise ValueError(Phrase("Must be one of %(offered)s.", offered=", ".join(offered)))
+        return str(raw)
+
+    return read
+
+
+def _id(raw: Any) -> int:
+    text = str(raw)
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= MOST_ID):
+        raise ValueError(Phrase("Must be the number of a row."))
+    return int(text)
+
+
+def read_share(raw: Any) -> float:
+    found = number(raw)
+    if found is None or not 0 <= found <= 1:
+        raise ValueError(Phrase("Must be a number from 0 to 1."))
+    return found
+
+
+def read_day(raw: Any) -> date:
+    try:
+        return date.fromisoformat(str(raw))
+    except ValueError:
+        raise ValueError(Phrase("Must be a day as in 2026-03-31.")) from None
+
+
+def _ids(raw: Any) -> tuple[int, ...]:
+    listed = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(listed, list | tuple):
+        raise ValueError(Phrase("Must be a list of items' ids."))
+    if len(listed) > MOST_ITEMS:
+        raise ValueError(
+            Phrase("At most %(most)s items; a search takes as many as there are.", most=MOST_ITEMS)
+        )
+    return tuple(sorted({_id(item) for item in listed}))
+
+
+LABELS, UNCERTAINTY = _("Labels"), _("Uncertainty")
+PEOPLE, DATES = _("People and comments"), _("Import and dates")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchField:
+    """One field of a search: its reader; its title and group in the panel, where it has a title;
+    its choices, if they are the same in all projects."""
+
+    read: Callable[[Any], Any]
+    title: StrOrPromise
+    group: StrOrPromise
+    choices: Sequence[tuple[str, Any]]
+
+
+def _column(
+    read: Callable[[Any], Any] | Sequence[tuple[str, Any]],
+    title: StrOrPromise,
+    group: StrOrPromise = "",
+) -> dict[str, SearchField]:
+    """The metadata of a field of :class:`Query`; ``read``: a reader, or what to choose from."""
+    choices, reader = ((), read) if callable(read) else (read, _one_of(read))
+    return {"search": SearchField(reader, title, group, choices)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A search over one project's items; an empty field (None, "") is no condition.
@@ -52,35 +132,49 @@ class Query:
     by account id, annotators by annotator id; shares go from 0 to 1; ranges include both ends.
     """
 
-    q: str = ""
-    stage: str = ""
-    label: str = ""
-    kind: str = ""
-    annotator: int | None = None
-    not_by: int | None = None
-    suggested: str = ""
-    gold: str = ""
-    basis: str = ""
-    action: str = ""
-    differ: str = ""
-    reason: str = ""
-    uncertainty_min: float | None = None
-    uncertainty_max: float | None = None
-    learned_min: float | None = None
-    learned_max: float | None = None
-    assigned: int | None = None
-    comments: str = ""
-    comment: str = ""
-    comment_by: int | None = None
-    skipped_by: int | None = None
-    batch: int | None = None
-    created_from: date | None = None
-    created_to: date | None = None
-    labelled_from: date | None = None
-    labelled_to: date | None = None
-    decided_from: date | None = None
-    decided_to: date | None = None
-    items: tuple[int, ...] = ()
+    # fmt: off
+    q: str = field(default="", metadata=_column(read_words, _("Words or id")))
+    stage: str = field(default="", metadata=_column(STAGES, _("Stage")))
+    label: str = field(default="", metadata=_column(read_words, _("Label"), LABELS))
+    kind: str = field(default="", metadata=_column(Kind.choices, _("Annotator kind"), LABELS))
+    annotator: int | None = field(default=None, metadata=_column(_id, _("Labelled by"), LABELS))
+    not_by: int | None = field(default=None, metadata=_column(_id, _("Not labelled by"), LABELS))
+    action: str = field(default="", metadata=_column(ACTIONS, _("Action of a person"), LABELS))
+    suggested: str = field(default="", metadata=_column(read_words, _("Suggestion"), LABELS))
+    gold: str = field(default="", metadata=_column(read_words, _("Gold"), LABELS))
+    basis: str = field(default="", metadata=_column(Gold.Basis.choices, _("Basis of gold"), LABELS))
+    differ: str = field(default="", metadata=_column(DIFFERING, _("Disagreement"), LABELS))
+    reason: str = field(default="", metadata=_column(
+        read_words, _("Uncertain because"), UNCERTAINTY))
+    uncertainty_min: float | None = field(default=None, metadata=_column(
+        read_share, _("Debate’s uncertainty from"), UNCERTAINTY))
+    uncertainty_max: float | None = field(default=None, metadata=_column(
+        read_share, _("Debate’s uncertainty to"), UNCERTAINTY))
+    learned_min: float | None = field(default=None, metadata=_column(
+        read_share, _("Trained model’s uncertainty from"), UNCERTAINTY))
+    learned_max: float | None = field(default=None, metadata=_column(
+        read_share, _("Trained model’s uncertainty to"), UNCERTAINTY))
+    assigned: int | None = field(default=None, metadata=_column(_id, _("Assigned to"), PEOPLE))
+    skipped_by: int | None = field(default=None, metadata=_column(_id, _("Skipped by"), PEOPLE))
+    comments: str = field(default="", metadata=_column(COMMENTED, _("Comments"), PEOPLE))
+    comment: str = field(default="", metadata=_column(read_words, _("Comment contains"), PEOPLE))
+    comment_by: int | None = field(default=None, metadata=_column(_id, _("Comment by"), PEOPLE))
+    batch: int | None = field(default=None, metadata=_column(
+        _id, pgettext_lazy("noun", "Import"), DATES))
+    created_from: date | None = field(default=None, metadata=_column(
+        read_day, _("Imported from"), DATES))
+    created_to: date | None = field(default=None, metadata=_column(
+        read_day, _("Imported until"), DATES))
+    labelled_from: date | None = field(default=None, metadata=_column(
+        read_day, _("Labelled from"), DATES))
+    labelled_to: date | None = field(default=None, metadata=_column(
+        read_day, _("Labelled until"), DATES))
+    decided_from: date | None = field(default=None, metadata=_column(
+        read_day, _("Decided from"), DATES))
+    decided_to: date | None = field(default=None, metadata=_column(
+        read_day, _("Decided until"), DATES))
+    items: tuple[int, ...] = field(default=(), metadata=_column(_ids, ""))
+    # fmt: on
 
     def to_json(self) -> dict[str, Any]:
         """The fields that are not empty, as :func:`read_query` takes them."""
@@ -100,6 +194,17 @@ class Query:
     @property
     def given(self) -> int:
         return len(self.to_json())
+
+
+SEARCH_FIELDS: dict[str, SearchField] = {
+    column.name: column.metadata["search"] for column in fields(Query)
+}
+FIELDS = tuple(SEARCH_FIELDS)
+RANGES = [
+    (name, name.replace("_min", "_max").replace("_from", "_to"))
+    for name in FIELDS
+    if name.endswith(("_min", "_from"))
+]
 
 
 def field_pairs(fields: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -123,13 +228,18 @@ def read_query(data: Mapping[str, Any], *, strict: bool = False) -> Query:
         if raw in (None, "", []):
             continue
         try:
-            found[name] = READERS[name](raw)
+            found[name] = SEARCH_FIELDS[name].read(raw)
         except ValueError as error:
             faults.append({"field": name, "message": str(error)})
     if strict:
-        strange = sorted(str(name) for name in data if name not in READERS)
+        strange = sorted(str(name) for name in data if name not in SEARCH_FIELDS)
         faults += [
-            {"field": name, "message": f"there is no such field; a search has {', '.join(FIELDS)}."}
+            {
+                "field": name,
+                "message": Phrase(
+                    "there is no such field; a search has %(fields)s.", fields=", ".join(FIELDS)
+                ),
+            }
             for name in strange
         ]
     faults += _reversed_ranges(found)
@@ -143,79 +253,4 @@ def _reversed_ranges(found: Mapping[str, Any]) -> Iterable[dict[str, str]]:
     """Ranges that end before they begin."""
     for low, high in RANGES:
         if low in found and high in found and found[low] > found[high]:
-            yield {"field": high, "message": f"must not be below {low}."}
-
-
-def _words(raw: Any) -> str:
-    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
-        raise ValueError("Must be text.")
-    text = str(raw).strip()
-    if bad := unstorable(text):
-        raise ValueError(f"Must not contain {bad}.")
-    if len(text) > LONGEST:
-        raise ValueError(f"At most {LONGEST} characters.")
-    return text
-
-
-def _one_of(choices: Iterable[tuple[str, Any]]) -> Callable[[Any], str]:
-    offered = [value for value, _ in choices]
-
-    def read(raw: Any) -> str:
-        if raw not in offered:
-            raise ValueError(f"Must be one of {', '.join(offered)}.")
-        return str(raw)
-
-    return read
-
-
-def _id(raw: Any) -> int:
-    text = str(raw)
-    if not (text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= MOST_ID):
-        raise ValueError("Must be the number of a row.")
-    return int(text)
-
-
-def _share(raw: Any) -> float:
-    found = number(raw)
-    if found is None or not 0 <= found <= 1:
-        raise ValueError("Must be a number from 0 to 1.")
-    return found
-
-
-def _day(raw: Any) -> date:
-    try:
-        return date.fromisoformat(str(raw))
-    except ValueError:
-        raise ValueError("Must be a day as in 2026-03-31.") from None
-
-
-def _ids(raw: Any) -> tuple[int, ...]:
-    listed = raw.split(",") if isinstance(raw, str) else raw
-    if not isinstance(listed, list | tuple):
-        raise ValueError("Must be a list of items' ids.")
-    if len(listed) > MOST_ITEMS:
-        raise ValueError(f"At most {MOST_ITEMS:,} items; a search takes as many as there are.")
-    return tuple(sorted({_id(item) for item in listed}))
-
-
-RANGES = (
-    ("uncertainty_min", "uncertainty_max"),
-    ("learned_min", "learned_max"),
-    ("created_from", "created_to"),
-    ("labelled_from", "labelled_to"),
-    ("decided_from", "decided_to"),
-)
-FIELDS = tuple(field.name for field in fields(Query))
-READERS: dict[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("q", "label", "suggested", "gold", "reason", "comment"), _words),
-    **dict.fromkeys(("annotator", "not_by", "assigned", "comment_by", "skipped_by", "batch"), _id),
-    **dict.fromkeys((name for pair in RANGES[:2] for name in pair), _share),
-    **dict.fromkeys((name for pair in RANGES[2:] for name in pair), _day),
-    "stage": _one_of(STAGES),
-    "kind": _one_of(Kind.choices),
-    "basis": _one_of(Gold.Basis.choices),
-    "action": _one_of(ACTIONS),
-    "differ": _one_of(DIFFERING),
-    "comments": _one_of(COMMENTED),
-    "items": _ids,
-}
+            yield {"field": high, "message": Phrase("Must not be below %(low)s.", low=low)}

@@ -95,7 +95,11 @@ def save_filter(*, project: Project, actor: User | None, name: str, query: Query
         raise InvalidInput.at("query", "A filter without a condition would hold every item.")
     found = SavedFilter.objects.filter(project=project, name=name.strip()).first()
     if found is None and SavedFilter.objects.filter(project=project).count() >= MOST_FILTERS:
-        raise InvalidInput.at("name", f"A project has at most {MOST_FILTERS} saved filters.")
+        raise InvalidInput.at(
+            "name",
+            "A project has at most %(most_filters)s saved filters.",
+            most_filters=MOST_FILTERS,
+        )
     saved = found or SavedFilter(project=project, name=name.strip(), created_by=actor)
     saved.query = query.to_json()
     check_model(saved, exclude=["created_by", "query"])
@@ -125,7 +129,11 @@ def get_filter(project: Project, filter_id: int) -> SavedFilter:
     """
     found = SavedFilter.objects.filter(project=project, pk=filter_id).first()
     if found is None:
-        raise NotFound(f"There is no saved filter {filter_id} in the project '{project.slug}'.")
+        raise NotFound(
+            "There is no saved filter %(filter_id)s in the project '%(slug)s'.",
+            filter_id=str(filter_id),
+            slug=project.slug,
+        )
     return found
 
 

@@ -26,8 +26,7 @@ register = template.Library()
 
 #: Keys whose names are too long for a button.
 CAPS = {"Enter": "Enter", "Backspace": "⌫", "Delete": "Del"}
-#: Lines of a model's answer: a point about one label, and the decision.
-_POINT = re.compile(r"\s*[-*•]\s+\**(.{1,100}?)\**\s*:\**\s*(.*)")
+#: The line of a model's answer that holds the decision.
 _DECISION = re.compile(r"[\s*#_]*final decision\b", re.IGNORECASE)
 #: Of a set of labels, a row of a list shows so many.
 MOST_TAGS = 3
@@ -74,13 +73,21 @@ def spoken(turn: Turn, schema: Schema) -> list[tuple[str, str]]:
     decision is left out, as it is the turn's value."""
     names = schema.offered(turn.debate.item.options)
     points: list[tuple[str, str]] = []
-    for line in turn.words.splitlines():
-        point = _POINT.fullmatch(line)
-        if point and point[1] in names:
-            points.append((point[1], point[2]))
-        elif line.strip() and not _DECISION.match(line):
-            points.append(("", line.strip().replace("**", "")))
+    for line in filter(None, map(str.strip, turn.words.splitlines())):
+        name, words = _read_point(line)
+        if name in names:
+            points.append((name, words))
+        elif not _DECISION.match(line):
+            points.append(("", line.replace("**", "")))
     return points
+
+
+def _read_point(line: str) -> tuple[str, str]:
+    """What a line such as ``- **Food:** fresh`` is about, and what it says. Not by a pattern, which
+    takes minutes if a model repeats blanks or stars."""
+    name, _, words = line[1:].partition(":")
+    about = name.strip(" \t*") if line[0] in "-*•" and line[1:2].isspace() else ""
+    return about, words.lstrip("*").lstrip()
 
 
 @register.filter

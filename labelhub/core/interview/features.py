@@ -24,6 +24,7 @@ from labelhub.core.interview.number_ranges import (
     numbers_in,
     overlapping_ranges,
 )
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema import fold, unstorable
 from labelhub.core.schema.parser import FORBIDDEN_IN_NAMES
 
@@ -245,7 +246,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _MOST_CUES = 200
 _LONGEST = {"name": 60, "definition": 500, "applies": 500, "hint": 500, "unit": 12}
-_BETTER_BANDS = "Write '2 to under 4' and '4 to under 7'."
+_BETTER_BANDS = Phrase("Write '2 to under 4' and '4 to under 7'.")
 _LONGEST_VALUE, _LONGEST_MEANING, _LONGEST_QUESTION = 60, 500, 140
 
 
@@ -256,13 +257,17 @@ def parse_feature(raw: Mapping[str, Any]) -> Feature:
         InvalidInput: the message names the field and what it must be.
     """
     if not isinstance(raw, Mapping):
-        raise InvalidInput("A feature must be an object with 'key', 'name' and 'definition'.")
+        raise InvalidInput(
+            Phrase("A feature must be an object with 'key', 'name' and 'definition'.")
+        )
     strange = sorted(set(map(str, raw)) - set(Feature.__dataclass_fields__))
     if strange:
-        raise InvalidInput.at(strange[0], "is not a field of a feature.")
+        raise InvalidInput.at(strange[0], Phrase("is not a field of a feature."))
     answer = str(raw.get("answer", CHOICE))
     if answer not in ANSWERS:
-        raise InvalidInput.at("answer", f"must be one of {', '.join(ANSWERS)}.")
+        raise InvalidInput.at(
+            "answer", Phrase("must be one of %(answers)s.", answers=", ".join(ANSWERS))
+        )
     bounds, unit = _bounds(raw, answer), _unit(raw, answer)
     values = _read_values(raw, answer, bounds)
     plain = Feature(
@@ -288,7 +293,8 @@ def _key(raw: Mapping[str, Any]) -> str:
     key = raw.get("key", "")
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise InvalidInput.at(
-            "key", "must begin with a small letter, then small letters, digits, underscores."
+            "key",
+            Phrase("must begin with a small letter, then small letters, digits, underscores."),
         )
     return key
 
@@ -296,38 +302,40 @@ def _key(raw: Mapping[str, Any]) -> str:
 def _text(raw: Mapping[str, Any], name: str, *, required: bool = False) -> str:
     text = _checked(raw.get(name, ""), name, _LONGEST[name])
     if required and not text:
-        raise InvalidInput.at(name, "must not be empty.")
+        raise InvalidInput.at(name, Phrase("must not be empty."))
     return text
 
 
 def _checked(text: Any, where: str, longest: int) -> str:
     if not isinstance(text, str):
-        raise InvalidInput.at(where, "must be text.")
+        raise InvalidInput.at(where, Phrase("must be text."))
     if bad := unstorable(text):
-        raise InvalidInput.at(where, f"must not contain {bad}.")
+        raise InvalidInput.at(where, Phrase("must not contain %(bad)s.", bad=bad))
     if len(text.strip()) > longest:
-        raise InvalidInput.at(where, f"must be at most {longest} characters.")
+        raise InvalidInput.at(
+            where, Phrase("must be at most %(longest)s characters.", longest=longest)
+        )
     return " ".join(text.split())
 
 
 def _flag(raw: Mapping[str, Any], name: str) -> bool:
     given = raw.get(name, False)
     if not isinstance(given, bool):
-        raise InvalidInput.at(name, "must be true or false.")
+        raise InvalidInput.at(name, Phrase("must be true or false."))
     return given
 
 
 def _words(raw: Mapping[str, Any], name: str, most: int, longest: int) -> tuple[str, ...]:
     given = raw.get(name, [])
     if not isinstance(given, list | tuple):
-        raise InvalidInput.at(name, "must be a list of words.")
+        raise InvalidInput.at(name, Phrase("must be a list of words."))
     if len(given) > most:
-        raise InvalidInput.at(name, f"must be at most {most}.")
+        raise InvalidInput.at(name, Phrase("must be at most %(most)s.", most=most))
     words = [
         _checked(word, f"{name}, number {number}", longest) for number, word in enumerate(given, 1)
     ]
     if not all(words):
-        raise InvalidInput.at(name, "must not contain an empty one.")
+        raise InvalidInput.at(name, Phrase("must not contain an empty one."))
     return tuple(words)
 
 
@@ -336,23 +344,32 @@ def _bounds(raw: Mapping[str, Any], answer: str) -> tuple[float, ...]:
     given = raw.get("bounds", [])
     if answer != NUMBER:
         if given not in ([], ()):
-            raise InvalidInput.at("bounds", "only a number has bounds.")
+            raise InvalidInput.at("bounds", Phrase("only a number has bounds."))
         return ()
     if not isinstance(given, list | tuple) or not LEAST_BOUNDS <= len(given) <= MOST_BOUNDS:
-        raise InvalidInput.at("bounds", f"must be {LEAST_BOUNDS} to {MOST_BOUNDS} numbers.")
+        raise InvalidInput.at(
+            "bounds",
+            Phrase(
+                "must be %(least_bounds)s to %(most_bounds)s numbers.",
+                least_bounds=LEAST_BOUNDS,
+                most_bounds=MOST_BOUNDS,
+            ),
+        )
     if not all(map(is_bound, given)):
-        raise InvalidInput.at("bounds", f"must be numbers of at most {LARGEST:,} either way.")
+        raise InvalidInput.at(
+            "bounds", Phrase("must be numbers of at most %(largest)s either way.", largest=LARGEST)
+        )
     if any(low >= high for low, high in pairwise(given)):
-        raise InvalidInput.at("bounds", "must ascend, and none come twice.")
+        raise InvalidInput.at("bounds", Phrase("must ascend, and none come twice."))
     return tuple(int(number) if float(number).is_integer() else float(number) for number in given)
 
 
 def _unit(raw: Mapping[str, Any], answer: str) -> str:
     unit = _text(raw, "unit")
     if unit and answer != NUMBER:
-        raise InvalidInput.at("unit", "only a number has a unit.")
+        raise InvalidInput.at("unit", Phrase("only a number has a unit."))
     if _is_forbidden(unit):
-        raise InvalidInput.at("unit", "must not contain commas, '#', '|' or '='.")
+        raise InvalidInput.at("unit", Phrase("must not contain commas, '#', '|' or '='."))
     return unit
 
 
@@ -372,7 +389,9 @@ def _read_values(raw: Mapping[str, Any], answer: str, bounds: tuple[float, ...])
 def _ordinal(raw: Mapping[str, Any], answer: str, values: tuple[str, ...]) -> bool:
     given = _flag(raw, "ordinal")
     if given and (answer == YES_NO or not values):
-        raise InvalidInput.at("ordinal", "only a closed choice can be a scale; name its values.")
+        raise InvalidInput.at(
+            "ordinal", Phrase("only a closed choice can be a scale; name its values.")
+        )
     return given or answer == NUMBER
 
 
@@ -381,7 +400,7 @@ def _prior(raw: Mapping[str, Any]) -> float | None:
     if given is None:
         return None
     if not is_bound(given) or not -1 <= given <= 1:
-        raise InvalidInput.at("prior", "must be a number from -1 to 1, or absent.")
+        raise InvalidInput.at("prior", Phrase("must be a number from -1 to 1, or absent."))
     return float(given)
 
 
@@ -393,22 +412,27 @@ def _check_values(values: tuple[str, ...], answer: str) -> None:
     if not values:
         return
     if answer == WORD:
-        raise InvalidInput.at("values", "an answer in one word has no list of values.")
+        raise InvalidInput.at("values", Phrase("an answer in one word has no list of values."))
     if len(values) < 2:
-        raise InvalidInput.at("values", "must be at least 2, or none for an open choice.")
+        raise InvalidInput.at("values", Phrase("must be at least 2, or none for an open choice."))
     bad = next(filter(_is_forbidden, values), None)
     if bad is not None:
-        raise InvalidInput.at("values", f"'{bad}' must not contain commas, '#', '|' or '='.")
+        raise InvalidInput.at(
+            "values", Phrase("'%(bad)s' must not contain commas, '#', '|' or '='.", bad=bad)
+        )
     if len({fold(value) for value in values}) < len(values):
-        raise InvalidInput.at("values", "must not name the same value twice.")
+        raise InvalidInput.at("values", Phrase("must not name the same value twice."))
     if pair := overlapping_ranges([value.replace("_", " ") for value in values]):
-        raise InvalidInput.at("values", f"{pair} overlap. {_BETTER_BANDS}")
+        raise InvalidInput.at(
+            "values",
+            Phrase("%(pair)s overlap. %(better_bands)s", pair=pair, better_bands=_BETTER_BANDS),
+        )
 
 
 def _meanings(raw: Mapping[str, Any], values: tuple[str, ...]) -> dict[str, str]:
     given = raw.get("meanings", {})
     if not isinstance(given, Mapping) or not set(given) <= set(values):
-        raise InvalidInput.at("meanings", "must map values of the feature to words.")
+        raise InvalidInput.at("meanings", Phrase("must map values of the feature to words."))
     return {
         value: _checked(given[value], f"meanings, {value}", _LONGEST_MEANING)
         for value in values
@@ -419,17 +443,20 @@ def _meanings(raw: Mapping[str, Any], values: tuple[str, ...]) -> dict[str, str]
 def _templates(raw: Mapping[str, Any], feature: Feature) -> dict[str, Template]:
     given = raw.get("templates", {})
     if not isinstance(given, Mapping):
-        raise InvalidInput.at("templates", "must map languages to questions.")
+        raise InvalidInput.at("templates", Phrase("must map languages to questions."))
     made = {}
     for language, template in given.items():
         where = f"templates, {language}"
         if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
-            raise InvalidInput.at("templates", f"'{language}' is no language; write 'en' or 'de'.")
+            raise InvalidInput.at(
+                "templates",
+                Phrase("'%(language)s' is no language; write 'en' or 'de'.", language=language),
+            )
         if not isinstance(template, Mapping) or not set(template) <= {"question", "options"}:
-            raise InvalidInput.at(where, "must have 'question' and 'options'.")
+            raise InvalidInput.at(where, Phrase("must have 'question' and 'options'."))
         question = _checked(template.get("question", ""), f"{where}, question", _LONGEST_QUESTION)
         if not question:
-            raise InvalidInput.at(f"{where}, question", "must not be empty.")
+            raise InvalidInput.at(f"{where}, question", Phrase("must not be empty."))
         options = template.get("options", {})
         if options == {}:
             options = derived_words(feature, language)
@@ -440,13 +467,17 @@ def _templates(raw: Mapping[str, Any], feature: Feature) -> dict[str, Template]:
 def _options(given: Any, where: str, feature: Feature) -> dict[str, str]:
     where, values = f"{where}, options", feature.values
     if not isinstance(given, Mapping):
-        raise InvalidInput.at(where, "must map values to words.")
+        raise InvalidInput.at(where, Phrase("must map values to words."))
     if feature.answer == WORD and given:
-        raise InvalidInput.at(where, "an answer in one word has none.")
+        raise InvalidInput.at(where, Phrase("an answer in one word has none."))
     if values and set(given) != set(values):
-        raise InvalidInput.at(where, "must have words for every value of the feature, and no more.")
+        raise InvalidInput.at(
+            where, Phrase("must have words for every value of the feature, and no more.")
+        )
     if feature.answer == CHOICE and not values and len(given) < OPTIONS:
-        raise InvalidInput.at(where, f"an open choice needs at least {OPTIONS}.")
+        raise InvalidInput.at(
+            where, Phrase("an open choice needs at least %(options)s.", options=OPTIONS)
+        )
     named = values or [_checked(value, where, _LONGEST_VALUE) for value in given]
     words = {
         value: _checked(text, f"{where}, {value}", _LONGEST_VALUE)
@@ -454,9 +485,19 @@ def _options(given: Any, where: str, feature: Feature) -> dict[str, str]:
     }
     text = list(words.values())
     if feature.answer == NUMBER and (pair := overlapping_words(text)):
-        raise InvalidInput.at(where, f"{pair} overlap or leave a number out. {_BETTER_BANDS}")
+        raise InvalidInput.at(
+            where,
+            Phrase(
+                "%(pair)s overlap or leave a number out. %(better_bands)s",
+                pair=pair,
+                better_bands=_BETTER_BANDS,
+            ),
+        )
     if pair := overlapping_ranges(text):
-        raise InvalidInput.at(where, f"{pair} overlap. {_BETTER_BANDS}")
+        raise InvalidInput.at(
+            where,
+            Phrase("%(pair)s overlap. %(better_bands)s", pair=pair, better_bands=_BETTER_BANDS),
+        )
     return words
 
 

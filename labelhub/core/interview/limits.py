@@ -18,6 +18,7 @@ from math import ceil
 from typing import Any, Literal, TypeAlias
 
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 
 #: The prefix of one household or office, which is one visitor for limits.
 V4_PREFIX, V6_PREFIX = 24, 56
@@ -39,9 +40,9 @@ class TokenBucket:
         self, rate: float, burst: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         if not 0 < rate < math.inf:
-            raise InvalidInput.at("rate", "must be a number above 0")
+            raise InvalidInput.at("rate", Phrase("must be a number above 0"))
         if not 1 <= burst < math.inf:
-            raise InvalidInput.at("burst", "must be a number from 1 on")
+            raise InvalidInput.at("burst", Phrase("must be a number from 1 on"))
         self._rate, self._burst, self._clock = rate, burst, clock
         self._level, self._filled_at = float(burst), clock()
         self._shut_until = -math.inf
@@ -87,7 +88,7 @@ def network_prefix(address: str) -> str:
     try:
         found = ip_address(address.strip().partition("%")[0])
     except ValueError:
-        raise InvalidInput.at("address", "is not an IP address") from None
+        raise InvalidInput.at("address", Phrase("is not an IP address")) from None
     if isinstance(found, IPv6Address) and found.ipv4_mapped:
         found = found.ipv4_mapped
     bits = V4_PREFIX if found.version == 4 else V6_PREFIX
@@ -133,7 +134,9 @@ class ThrottleRule:
     def __post_init__(self) -> None:
         for field, (least, most) in _RANGES.items():
             if not least <= getattr(self, field) <= most:
-                raise InvalidInput.at(field, f"must be from {least} to {most}")
+                raise InvalidInput.at(
+                    field, Phrase("must be from %(least)s to %(most)s", least=least, most=most)
+                )
 
 
 _RANGES: Mapping[str, tuple[Any, Any]] = {

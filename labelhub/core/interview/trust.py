@@ -29,6 +29,7 @@ from typing import TypeAlias
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.chance import binomial_tail, wilson
 from labelhub.core.interview.features import OPTIONS
+from labelhub.core.phrases import Phrase
 
 #: The most texts to compare and the most characters of each: similar texts show early.
 MOST_TEXTS, MOST_READ = 50, 2_000
@@ -163,24 +164,26 @@ class TrustEvidence:
     def __post_init__(self) -> None:
         for field in _NUMBERS:
             if not 0 <= getattr(self, field) < math.inf:
-                raise InvalidInput.at(field, "must be a number from 0 on")
+                raise InvalidInput.at(field, Phrase("must be a number from 0 on"))
         for field in _SHARES:
             if not 0 <= getattr(self, field) <= 1:
-                raise InvalidInput.at(field, "must be a share from 0 to 1")
+                raise InvalidInput.at(field, Phrase("must be a share from 0 to 1"))
         self._check_parts()
 
     def _check_parts(self) -> None:
         for part, whole in _PARTS:
             if getattr(self, part) > getattr(self, whole):
-                raise InvalidInput.at(part, f"must not be more than {whole}")
+                raise InvalidInput.at(part, Phrase("must not be more than %(whole)s", whole=whole))
         if self.usual_agreement is not None and not 0 <= self.usual_agreement <= 1:
-            raise InvalidInput.at("usual_agreement", "must be a share from 0 to 1")
+            raise InvalidInput.at("usual_agreement", Phrase("must be a share from 0 to 1"))
         if any(not 0 <= position < OPTIONS for position in self.positions):
-            raise InvalidInput.at("positions", f"must each be from 0 to {OPTIONS - 1}")
+            raise InvalidInput.at(
+                "positions", Phrase("must each be from 0 to %(value)s", value=OPTIONS - 1)
+            )
         for field in ("median_over_ms", "late_over_ms"):
             value = getattr(self, field)
             if value is not None and not math.isfinite(value):
-                raise InvalidInput.at(field, "must be a number")
+                raise InvalidInput.at(field, Phrase("must be a number"))
 
 
 #: Strength and the words for it.

@@ -16,6 +16,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from labelhub.core.phrases import Phrase
+
 MINUTE, DAY = 60.0, 86_400.0
 #: How many seconds' worth a bucket holds. Some providers count requests by the second, not tokens.
 REQUEST_BURST, TOKEN_BURST = 0.1, 3.0
@@ -25,6 +27,12 @@ LONGEST_RESET = 90.0
 LONGEST_WAIT = 300.0
 
 Clock = Callable[[], float]
+
+
+#: The limits, as people read them.
+TODAY = Phrase("today's limit")
+REQUESTS = Phrase("requests per minute")
+TOKENS = Phrase("tokens per minute")
 
 
 class UsedUp(Exception):
@@ -196,9 +204,9 @@ class Buckets:
         with self._lock:
             now = self._clock()
             waits = {
-                "today's limit": self.day.wait(self._configured),
-                "requests per minute": self._requests.wait(1, now) if self._requests else 0.0,
-                "tokens per minute": self._tokens.wait(tokens, now) if self._tokens else 0.0,
+                TODAY: self.day.wait(self._configured),
+                REQUESTS: self._requests.wait(1, now) if self._requests else 0.0,
+                TOKENS: self._tokens.wait(tokens, now) if self._tokens else 0.0,
             }
             what = max(waits, key=lambda name: waits[name])
             if waits[what] > LONGEST_WAIT:

@@ -11,6 +11,8 @@ class ModelError(LabelhubError):
     code = "model_failed"
     http_status = 502
     stops_run: ClassVar[bool] = False
+    #: What came back instead of an answer, for the test of a provider.
+    failure: object = None
 
 
 class ModelUnreachable(ModelError):

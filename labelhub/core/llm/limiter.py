@@ -22,6 +22,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from labelhub.core.phrases import Phrase
+
 WINDOW = 50
 TOLERATED_SHARE = 0.05
 CUT = 0.75
@@ -222,7 +224,7 @@ class Limiter:
         many = max(sum(self._unanswered), self.time_outs.unanswered)
         if self.limit > 1 and many > TOLERATED_SHARE * WINDOW:
             half = 1 if self._answered_at < slot.begun else self.limit // 2
-            self._change(half, f"no answer came within {waited:.0f} s")
+            self._change(half, Phrase("no answer came within %(seconds)s s", seconds=round(waited)))
             self.found = True
             self.time_outs = replace(self.time_outs, cut=True)
             self._cut_at = now
@@ -236,7 +238,8 @@ class Limiter:
     def _cut(self, now: float) -> None:
         refused = sum(self._refusals)
         self._change(
-            max(1, math.floor(self.limit * CUT)), f"{refused} of the last answers were 429"
+            max(1, math.floor(self.limit * CUT)),
+            Phrase("%(number)s of the last answers were 429", number=refused),
         )
         self.found = True
         # The median: one call of minutes must not stop all growth for as long.
@@ -252,7 +255,7 @@ class Limiter:
         if calm and self._most_in_flight >= SATURATED * self.limit:
             grown = math.ceil(self.limit * GROWTH) if self.found else 2 * self.limit
             if not self.time_outs.cut or self._in_good_time(grown):
-                self._change(min(self.ceiling, grown), "a full round went well")
+                self._change(min(self.ceiling, grown), Phrase("a full round went well"))
         self._start_round()
 
     def _in_good_time(self, grown: int) -> bool:

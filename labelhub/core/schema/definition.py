@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 
 if TYPE_CHECKING:
     from labelhub.core.schema.tasks.base import LabelType
@@ -135,11 +136,11 @@ def fold(name: str) -> str:
 def unstorable(text: str) -> str:
     """The part of ``text`` that UTF-8 or a database refuses, in words; empty if there is none."""
     if "\0" in text:
-        return "a NUL character"
+        return Phrase("a NUL character")
     try:
         text.encode()
     except UnicodeEncodeError:
-        return "half of a character pair"
+        return Phrase("half of a character pair")
     return ""
 
 
@@ -172,8 +173,14 @@ def not_offered_error(raw: Any, offered: Iterable[str]) -> ValueNotOffered:
     """The error for ``raw``, with the names to choose from."""
     choice = join_names(list(offered))
     if isinstance(raw, list | tuple):
-        return ValueNotOffered(f"A list of {len(raw)} was given for one value: {choice}.")
-    return ValueNotOffered(f"'{str(raw)[:80]}' is not offered here; the choice is: {choice}.")
+        return ValueNotOffered(
+            "A list of %(raw)s was given for one value: %(choice)s.", raw=len(raw), choice=choice
+        )
+    return ValueNotOffered(
+        "'%(raw)s' is not offered here; the choice is: %(choice)s.",
+        raw=str(raw)[:80],
+        choice=choice,
+    )
 
 
 def join_names(names: Sequence[str]) -> str:

@@ -137,7 +137,9 @@ def parse_operations(raw: Any) -> tuple[Operation, ...]:
     if not isinstance(raw, list) or not raw:
         raise InvalidChange("operations: must be a list with at least one operation.")
     if len(raw) > MOST_OPERATIONS:
-        raise InvalidChange(f"operations: at most {MOST_OPERATIONS}.")
+        raise InvalidChange(
+            "operations: at most %(most_operations)s.", most_operations=MOST_OPERATIONS
+        )
     return tuple(
         _parse(entry, f"operations, number {number}") for number, entry in enumerate(raw, start=1)
     )
@@ -151,19 +153,25 @@ def _plain(value: Any) -> Any:
 
 def _parse(raw: Any, where: str) -> Operation:
     if not isinstance(raw, Mapping):
-        raise InvalidChange(f"{where}: must be an object with the field 'op'.")
+        raise InvalidChange("%(where)s: must be an object with the field 'op'.", where=where)
     kind = OPERATIONS.get(str(raw.get("op", "")))
     if kind is None:
-        raise InvalidChange(f"{where}, op: must be one of {', '.join(OPERATIONS)}.")
+        raise InvalidChange(
+            "%(where)s, op: must be one of %(operations)s.",
+            where=where,
+            operations=", ".join(OPERATIONS),
+        )
     types = {field.name: field.type for field in fields(kind)}
     strange = [str(name) for name in raw if name != "op" and name not in types]
     if strange:
-        raise InvalidChange(f"{where}: unknown field '{min(strange)}'.")
+        raise InvalidChange(
+            "%(where)s: unknown field '%(strange)s'.", where=where, strange=min(strange)
+        )
     missing = [
         field.name for field in fields(kind) if field.default is MISSING and field.name not in raw
     ]
     if missing:
-        raise InvalidChange(f"{where}, {missing[0]}: is missing.")
+        raise InvalidChange("%(where)s, %(missing)s: is missing.", where=where, missing=missing[0])
     given = {
         name: _READERS[types[name]](value, f"{where}, {name}")
         for name, value in raw.items()
@@ -174,13 +182,13 @@ def _parse(raw: Any, where: str) -> Operation:
 
 def _text(raw: Any, where: str) -> str:
     if not isinstance(raw, str):
-        raise InvalidChange(f"{where}: must be text.")
+        raise InvalidChange("%(where)s: must be text.", where=where)
     return raw.strip()
 
 
 def _texts(raw: Any, where: str) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(text, str) for text in raw):
-        raise InvalidChange(f"{where}: must be a list of texts.")
+        raise InvalidChange("%(where)s: must be a list of texts.", where=where)
     return tuple(text.strip() for text in raw)
 
 
@@ -193,20 +201,20 @@ def _label(raw: Any, where: str) -> LabelDef:
 
 def _labels(raw: Any, where: str) -> tuple[LabelDef, ...]:
     if not isinstance(raw, list):
-        raise InvalidChange(f"{where}: must be a list of labels.")
+        raise InvalidChange("%(where)s: must be a list of labels.", where=where)
     return tuple(_label(label, where) for label in raw)
 
 
 def _point(raw: Any, where: str) -> float | None:
     point = number(raw)
     if point is None and raw is not None:
-        raise InvalidChange(f"{where}: must be a number.")
+        raise InvalidChange("%(where)s: must be a number.", where=where)
     return point
 
 
 def _flag(raw: Any, where: str) -> bool:
     if not isinstance(raw, bool):
-        raise InvalidChange(f"{where}: must be true or false.")
+        raise InvalidChange("%(where)s: must be true or false.", where=where)
     return raw
 
 
@@ -235,8 +243,9 @@ def plan(old: Schema, operations: Sequence[Operation]) -> SchemaPlan:
     """
     if not old.task.labelled and any(not isinstance(operation, Ask) for operation in operations):
         raise InvalidChange(
-            f"This project has no labels of its own: {old.task.unlabelled_reason}. "
-            "Only the question can be changed."
+            "This project has no labels of its own: %(unlabelled_reason)s. Only the question "
+            "can be changed.",
+            unlabelled_reason=old.task.unlabelled_reason,
         )
     fates = _fates(old, operations)
     labels = _changed_labels(_kept_labels(old, fates), operations)
@@ -249,7 +258,7 @@ def plan(old: Schema, operations: Sequence[Operation]) -> SchemaPlan:
     try:
         new = parse_schema(definition)
     except SchemaError as error:
-        raise InvalidChange(f"The new labels: {error.message}") from None
+        raise InvalidChange("The new labels: %(message)s", message=error.message) from None
     targets = {name: _target(old, new, name, fates.get(name)) for name in old.names}
     return SchemaPlan(old, new, targets, _origins(old, new, fates))
 
@@ -262,11 +271,13 @@ def _fates(old: Schema, operations: Sequence[Operation]) -> dict[str, Fated]:
             label = old.label(name)
             if label is None:
                 raise InvalidChange(
-                    f"There is no label '{name}'; there are: {', '.join(old.names)}."
+                    "There is no label '%(name)s'; there are: %(names)s.",
+                    name=name,
+                    names=", ".join(old.names),
                 )
             if label.name in found:
                 raise InvalidChange(
-                    f"Two operations change the label '{label.name}'; only one may."
+                    "Two operations change the label '%(name)s'; only one may.", name=label.name
                 )
             found[label.name] = operation  # type: ignore[assignment]  # only those change labels
     return found
@@ -279,7 +290,9 @@ def _changed_by(operation: Operation) -> tuple[str, ...]:
             raise InvalidChange("A merge needs at least two labels.")
         return operation.labels
     if isinstance(operation, Split) and len(operation.into) < 2:
-        raise InvalidChange(f"Name two or more labels into which '{operation.label}' is split.")
+        raise InvalidChange(
+            "Name two or more labels into which '%(label)s' is split.", label=operation.label
+        )
     return (operation.label,) if isinstance(operation, Rename | Split | Retire) else ()
 
 
@@ -331,7 +344,8 @@ def _refuse_twice(labels: Iterable[LabelDef]) -> None:
     for label in labels:
         if names[fold(label.name)] > 1:
             raise InvalidChange(
-                f"There would be two labels '{label.name}'. If they mean the same, merge them."
+                "There would be two labels '%(name)s'. If they mean the same, merge them.",
+                name=label.name,
             )
 
 
@@ -362,7 +376,7 @@ def _place(labels: Sequence[LabelDef], name: str) -> int:
     for place, label in enumerate(labels):
         if fold(label.name) == fold(name):
             return place
-    raise InvalidChange(f"There is no label '{name}' after this change.")
+    raise InvalidChange("There is no label '%(name)s' after this change.", name=name)
 
 
 def _target(old: Schema, new: Schema, name: str, fate: Fated | None) -> str | Fate:
@@ -374,7 +388,9 @@ def _target(old: Schema, new: Schema, name: str, fate: Fated | None) -> str | Fa
         case Split(into=parts, default=default):
             if default and fold(default) not in {fold(part.name) for part in parts}:
                 raise InvalidChange(
-                    f"'{default}' is none of the labels that '{name}' is split into."
+                    "'%(default)s' is none of the labels that '%(name)s' is split into.",
+                    default=default,
+                    name=name,
                 )
             return _offered(new, default) if default else Fate.NEEDS_PEOPLE
         case Retire(replacement=replacement, ask=ask):
@@ -390,7 +406,7 @@ def _target(old: Schema, new: Schema, name: str, fate: Fated | None) -> str | Fa
 def _offered(new: Schema, name: str) -> str:
     found = new.label(name)
     if found is None:
-        raise InvalidChange(f"There is no label '{name}' after this change.")
+        raise InvalidChange("There is no label '%(name)s' after this change.", name=name)
     return found.name
 
 

@@ -29,7 +29,7 @@ def parse_schema(data: Any) -> Schema:
         raise SchemaError("A label schema must be a JSON object with the field 'task'.")
     task = TASKS.get(str(data.get("task", "")))
     if task is None:
-        raise SchemaError(f"task: must be one of {', '.join(TASKS)}.")
+        raise SchemaError("task: must be one of %(tasks)s.", tasks=", ".join(TASKS))
     question = data.get("question", "")
     _check_text(question, "question")
     raw_labels = data.get("labels", [])
@@ -41,11 +41,15 @@ def parse_schema(data: Any) -> Schema:
     )
     labels = task.check_labels(labels)
     if len(labels) < task.least_labels:
-        raise SchemaError(f"labels: a schema of task '{task}' needs at least {task.least_labels}.")
+        raise SchemaError(
+            "labels: a schema of task '%(task)s' needs at least %(least_labels)s.",
+            task=task,
+            least_labels=task.least_labels,
+        )
     if len(labels) > MAX_LABELS:
-        raise SchemaError(f"labels: at most {MAX_LABELS}.")
+        raise SchemaError("labels: at most %(max_labels)s.", max_labels=MAX_LABELS)
     if labels and not task.labelled:
-        raise SchemaError(f"labels: a schema of task '{task}' has none of its own.")
+        raise SchemaError("labels: a schema of task '%(task)s' has none of its own.", task=task)
     return Schema(task, question.strip(), labels, _labels_by_key(labels))
 
 
@@ -53,7 +57,7 @@ def _labels_by_key(labels: tuple[LabelDef, ...]) -> dict[str, LabelDef]:
     by_key: dict[str, LabelDef] = {}
     for label in labels:
         if by_key.setdefault(fold(label.name), label) is not label:
-            raise SchemaError(f"labels: the name '{label.name}' is given twice.")
+            raise SchemaError("labels: the name '%(name)s' is given twice.", name=label.name)
     return by_key
 
 
@@ -71,19 +75,25 @@ def read_label_def(raw: Any, where: str) -> LabelDef:
     if isinstance(raw, str):
         raw = {"name": raw}
     if not isinstance(raw, Mapping):
-        raise SchemaError(f"{where}: must be a name or an object with 'name'.")
+        raise SchemaError("%(where)s: must be a name or an object with 'name'.", where=where)
     unknown = set(raw) - set(LabelDef.__dataclass_fields__)
     if unknown:
-        raise SchemaError(f"{where}: unknown field '{min(map(str, unknown))}'.")
+        raise SchemaError(
+            "%(where)s: unknown field '%(value)s'.", where=where, value=min(map(str, unknown))
+        )
     texts = {key: raw.get(key, "") for key in ("name", "description", "include", "exclude")}
     for key, text in texts.items():
         _check_text(text, f"{where}, {key}")
     point = number(raw.get("point"))
     if point is None and raw.get("point") is not None:
-        raise SchemaError(f"{where}, point: must be a number.")
+        raise SchemaError("%(where)s, point: must be a number.", where=where)
     color = raw.get("color") or ""
     if color not in ("", *COLORS):
-        raise SchemaError(f"{where}, color: must be one of {', '.join(COLORS)}, or empty.")
+        raise SchemaError(
+            "%(where)s, color: must be one of %(colors)s, or empty.",
+            where=where,
+            colors=", ".join(COLORS),
+        )
     return LabelDef(
         name=_checked_name(texts["name"], where),
         description=texts["description"].strip(),
@@ -98,27 +108,29 @@ def read_label_def(raw: Any, where: str) -> LabelDef:
 
 def _check_text(raw: Any, where: str) -> None:
     if not isinstance(raw, str):
-        raise SchemaError(f"{where}: must be text.")
+        raise SchemaError("%(where)s: must be text.", where=where)
     if bad := unstorable(raw):
-        raise SchemaError(f"{where}: must not contain {bad}.")
+        raise SchemaError("%(where)s: must not contain %(bad)s.", where=where, bad=bad)
 
 
 def _checked_name(name: str, where: str) -> str:
     name = name.strip()
     if not name:
-        raise SchemaError(f"{where}, name: must not be empty.")
+        raise SchemaError("%(where)s, name: must not be empty.", where=where)
     if len(name) > MAX_NAME:
-        raise SchemaError(f"{where}, name: at most {MAX_NAME} characters.")
+        raise SchemaError(
+            "%(where)s, name: at most %(max_name)s characters.", where=where, max_name=MAX_NAME
+        )
     bad = next((char for char in name if char in FORBIDDEN_IN_NAMES), None)
     if bad is not None:
-        raise SchemaError(f"{where}, name: must not contain {bad!r}.")
+        raise SchemaError("%(where)s, name: must not contain %(bad)s.", where=where, bad=f"{bad!r}")
     return name
 
 
 def _examples(raw: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
     given = raw.get(key, [])
     if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-        raise SchemaError(f"{where}, {key}: must be a list of texts.")
+        raise SchemaError("%(where)s, %(key)s: must be a list of texts.", where=where, key=key)
     for text in given:
         _check_text(text, f"{where}, {key}")
     return tuple(text.strip() for text in given if text.strip())

@@ -61,12 +61,16 @@ def schema_from_studio(config: str, answer: str = "") -> Schema:
         asked = [control for control in asked if control.get("name") == answer]
     if len(asked) > 1:
         names = ", ".join(str(control.get("name")) for control in asked)
-        raise SchemaError(f"config: it asks several questions ({names}); choose one (answer).")
+        raise SchemaError(
+            "config: it asks several questions (%(names)s); choose one (answer).", names=names
+        )
     found = next(iter(asked or quotes), None)
     if found is None:
         tags = ", ".join(dict.fromkeys(str(control.tag) for control in controls)) or "none"
         raise SchemaError(
-            f"config: it needs one of {', '.join((*QUESTIONS, 'Labels'))}; its controls: {tags}."
+            "config: it needs one of %(value)s; its controls: %(tags)s.",
+            value=", ".join((*QUESTIONS, "Labels")),
+            tags=tags,
         )
     headers = (header.get("value", "") for header in root.iter("Header"))
     question = next((text for text in headers if text and not text.startswith("$")), "")
@@ -75,11 +79,11 @@ def schema_from_studio(config: str, answer: str = "") -> Schema:
 
 def _parse_xml(config: str) -> Element:
     if len(config) > MAX_CHARS:
-        raise SchemaError(f"config: longer than {MAX_CHARS:,} characters.")
+        raise SchemaError("config: longer than %(max_chars)s characters.", max_chars=MAX_CHARS)
     try:
         root: Element = fromstring(config)
     except (ParseError, DefusedXmlException, ValueError) as error:
-        raise SchemaError(f"config: is not XML that can be read ({error}).") from None
+        raise SchemaError("config: is not XML that can be read (%(error)s).", error=error) from None
     return root
 
 
@@ -108,7 +112,7 @@ def _labels(control: Element, tag: str) -> Iterator[dict[str, str]]:
     for choice in control.iter(tag):
         if choice.find(tag) is not None:
             raise SchemaError(
-                f"config: '{choice.get('value')}' has choices inside; list them flat."
+                "config: '%(value)s' has choices inside; list them flat.", value=choice.get("value")
             )
         shown, alias = choice.get("value", ""), choice.get("alias", "")
         described = [shown if alias and alias != shown else "", choice.get("hint", "")]
@@ -121,14 +125,16 @@ def _number(control: Element, name: str, default: float) -> float:
     except ValueError:
         given = math.nan
     if not math.isfinite(given):
-        raise SchemaError(f"config: {name} of {control.tag} must be a number.")
+        raise SchemaError(
+            "config: %(name)s of %(tag)s must be a number.", name=name, tag=control.tag
+        )
     return given
 
 
 def _scale(least: float, most: float, step: float) -> dict[str, Any]:
     points = (most - least) / step + 1 if step > 0 else 0
     if not 2 <= points <= MAX_LABELS:
-        raise SchemaError(f"config: a scale has 2 to {MAX_LABELS} points.")
+        raise SchemaError("config: a scale has 2 to %(max_labels)s points.", max_labels=MAX_LABELS)
     values = [least + number * step for number in range(int(points))]
     labels = [{"name": f"{value:g}", "point": value} for value in values]
     return {"task": "ordinal", "labels": labels}

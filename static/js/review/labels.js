@@ -16,6 +16,7 @@ export function watchLabels(form) {
     if (target.closest("mark[data-names]")) form.querySelector(".choice[data-linked]")?.scrollIntoView({ block: "nearest" });
   });
   watchHeights(form);
+  watchFold(form);
   const root = form.querySelector("[data-choices]");
   const filter = root?.querySelector("[data-filter]");
   if (!filter) return;
@@ -110,5 +111,15 @@ function watchHeights(form) {
   const watcher = new ResizeObserver((changes) => {
     for (const { target } of changes) target.style.setProperty("--tall", `${target.offsetHeight}px`);
   });
-  for (const column of form.querySelectorAll(".task__reading, .task__answer, .ruling")) watcher.observe(column);
+  for (const column of form.querySelectorAll(".task__reading, .task__answer")) watcher.observe(column);
+}
+
+/** On a phone the sheet of labels can be folded away to read. */
+function watchFold(form) {
+  const fold = form.querySelector("[data-fold]");
+  fold.addEventListener("click", () => {
+    const folded = form.toggleAttribute("data-folded");
+    fold.setAttribute("aria-expanded", String(!folded));
+    fold.querySelector("[data-fold-words]").textContent = words(folded ? "show-labels" : "hide-labels");
+  });
 }

@@ -24,7 +24,6 @@ export class Task {
     form.addEventListener("click", (event) => this.#again(event.target));
     form.addEventListener("toggle", (event) => this.#opened(event.target), true);
     this.#watchSend();
-    this.#watchFold();
     this.evidence = new Evidence(form);
     if (form.dataset.draft) this.#restore(JSON.parse(form.dataset.draft));
     this.#say();
@@ -206,16 +205,6 @@ export class Task {
         told.textContent = error instanceof Refused ? error.message : words("not-sent");
       }
       send.disabled = false;
-    });
-  }
-
-  /** On a phone the sheet of labels can be folded away to read. */
-  #watchFold() {
-    const fold = this.form.querySelector("[data-fold]");
-    fold.addEventListener("click", () => {
-      const folded = this.form.toggleAttribute("data-folded");
-      fold.setAttribute("aria-expanded", String(!folded));
-      fold.querySelector("[data-fold-words]").textContent = words(folded ? "show-labels" : "hide-labels");
     });
   }
 }

@@ -3,7 +3,6 @@
 import time
 
 import pytest
-from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
@@ -12,7 +11,7 @@ from apps.authors.models import Author, Message, Site
 from apps.authors.services.sites import revoke_key
 from apps.common.sealing import digest
 from tests.authors.api.calling import message, refused, server, url
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, browser_of
 from tests.factories.authors import server_key, signing_secret, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -65,8 +64,7 @@ def test_too_many_requests_with_one_key_wait(
 
 def test_nor_does_an_operators_session(site: Site) -> None:
     user: User = UserFactory.create(is_superuser=True)
-    browser = Client()
-    browser.force_login(user, "django.contrib.auth.backends.ModelBackend")
+    browser = browser_of(user)
     response = browser.post(url(site, "messages/"), message(), content_type="application/json")
     refused(response, 401, "not_authenticated")
     assert not Message.objects.exists()

@@ -6,7 +6,7 @@ from django.test import Client
 from apps.accounts.roles import Role
 from apps.authors.models import Site
 from tests.factories.authors import site_with_features
-from tests.factories.projects import member
+from tests.factories.projects import member_browser
 
 
 @pytest.fixture
@@ -16,16 +16,9 @@ def site() -> Site:
 
 @pytest.fixture
 def manager(site: Site) -> Client:
-    return browser(site, Role.MANAGER)
+    return member_browser(site.project)
 
 
 @pytest.fixture
 def viewer(site: Site) -> Client:
-    return browser(site, Role.VIEWER)
-
-
-def browser(site: Site, role: Role) -> Client:
-    """Somebody of that role, signed in."""
-    client = Client()
-    client.force_login(member(site.project, role))
-    return client
+    return member_browser(site.project, Role.VIEWER)

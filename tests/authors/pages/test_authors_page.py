@@ -30,9 +30,11 @@ def standing() -> int:
 def test_excluding_takes_a_reason_and_can_be_taken_back(manager: Client, author: Author) -> None:
     assert manager.post(at(author, "ruling/"), {"trusted": "no"}).status_code == 422
     assert standing() == 1
-    manager.post(at(author, "ruling/"), {"trusted": "no", "reason": "A colleague"})
+    sent = {"trusted": "no", "reason": "A colleague"}
+    shown = words(manager.post(at(author, "ruling/"), sent, follow=True))
     assert standing() == 0
-    assert "excluded: A colleague" in words(manager.get(at(author)))
+    assert "excluded: A colleague" in shown
+    assert f"The answers of {author.pseudonym} no longer count." in shown
     manager.post(at(author, "ruling/"), {"trusted": "yes"})
     assert standing() == 1
     manager.post(at(author, "ruling/"), {"trusted": ""})

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from apps.authors.models import Author, Question, Site
 from tests.authors.pages.reading import page, words
+from tests.cases import all_cases
 from tests.factories.authors import asked, author_of, message_of, shown_to, site_with_features
 
 pytestmark = pytest.mark.django_db
@@ -28,6 +29,12 @@ def many(author: Author, *, nofit: int, answered: int, days_ago: int) -> None:
         )
         for at_, status in enumerate(statuses, 10)
     )  # fmt: skip
+
+
+@all_cases("days", ["9" * 5000, "28x", "-7", "³"])
+def test_days_that_are_not_offered_are_a_week(viewer: Client, site: Site, days: str) -> None:
+    for rest in ("", "offers/"):
+        assert viewer.get(page(site, rest), {"days": days}).status_code == 200
 
 
 def busy(site: Site) -> Author:

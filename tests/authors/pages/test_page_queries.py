@@ -5,12 +5,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.accounts.roles import Role
 from apps.authors.models import Site
-from tests.authors.pages.conftest import browser
 from tests.authors.pages.reading import page
 from tests.common.test_rest_contract import add_to_site
 from tests.factories.authors import site_with_features
+from tests.factories.projects import member_browser
 
 pytestmark = pytest.mark.django_db
 PAGES = [
@@ -32,7 +31,7 @@ def queries(client: Client, site: Site) -> dict[str, int]:
 
 def test_a_longer_list_takes_no_more_queries() -> None:
     site = site_with_features(consent_by="host", identity="verified", reward_cents=5)
-    client = browser(site, Role.MANAGER)
+    client = member_browser(site.project)
     for _ in range(2):
         add_to_site(site)
     queries(client, site)  # fills caches

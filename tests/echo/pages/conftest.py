@@ -1,15 +1,12 @@
 """A site with Echo and a catalogue, and a browser of somebody who manages it or may look at it."""
 
 import pytest
-from django.test import Client
 
-from apps.accounts.roles import Role
 from apps.authors.models import Author, Site
 from apps.echo.models import Echo
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.configuration import update_echo
 from apps.echo.views.catalogue import SAMPLE
-from tests.authors.pages.conftest import browser
 from tests.factories.authors import author_of, site_with_features
 from tests.factories.echo import echo_of
 
@@ -30,13 +27,3 @@ def echo(site: Site) -> Echo:
 @pytest.fixture
 def author(site: Site) -> Author:
     return author_of(site)
-
-
-@pytest.fixture
-def manager(site: Site) -> Client:
-    return browser(site, Role.MANAGER)
-
-
-@pytest.fixture
-def viewer(site: Site) -> Client:
-    return browser(site, Role.VIEWER)

@@ -13,6 +13,7 @@ from apps.llm.wire import output_cap
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.prices import cost_nanousd
 from labelhub.core.llm.types import Call, Usage
+from labelhub.core.phrases import Phrase
 
 #: Tokens, at most, that a chat format adds to each message and to the call.
 AROUND_A_MESSAGE = 16
@@ -157,20 +158,25 @@ class Budget:
         return self._limit is None or self._spent + self._reserved + worst <= self._limit
 
     def _reached(self, worst: int) -> BudgetReached:
+        spent = Phrase("%(amount)s is spent", amount=usd(self._spent - self._unread))
+        parts = [spent]
+        if self._unread:
+            words = Phrase(
+                "up to %(amount)s may be charged for calls without an answer",
+                amount=usd(self._unread),
+            )
+            parts.append(words)
         return BudgetReached(
-            f"The next call could exceed the budget of {usd(self._limit or 0)}: "
-            f"{usd(self._spent - self._unread)} is spent{self._due()} and the call may cost up to "
-            f"{usd(worst)}. "
-            "Raise the budget and resume, or end the run here."
+            "The next call could exceed the budget of %(budget)s: %(parts)s, and the call may "
+            "cost up to %(cost)s. Raise the budget and resume, or end the run here.",
+            budget=usd(self._limit or 0),
+            parts=parts,
+            cost=usd(worst),
         )
 
-    def _due(self) -> str:
-        if not self._unread:
-            return ""
-        return f", up to {usd(self._unread)} may be charged for calls without an answer,"
 
-
-def usd(nanousd: int) -> str:
+def usd(nanousd: int) -> Phrase:
     """The amount in USD; small amounts keep four significant digits."""
     dollars = nanousd / 1e9
-    return f"{dollars:.2f} USD" if dollars >= 0.1 else f"{dollars:.4g} USD"
+    shown = round(dollars, 2) if dollars >= 0.1 else float(f"{dollars:.4g}")
+    return Phrase("%(dollars)s USD", dollars=shown)

@@ -35,6 +35,7 @@ from labelhub.core.llm.types import (
     Usage,
     call_key,
 )
+from labelhub.core.phrases import Phrase
 
 #: An unreadable answer is requested once more, by the same prompt and this line; one that was cut
 #: off amid its words, with twice the cap. Where all of it was thinking, larger caps have been tried
@@ -49,7 +50,7 @@ REMINDER_JSON = (
 
 #: Statuses in which a second call has no answer.
 NO_ANSWER = {Status.FAILED, Status.TOO_LONG}
-CUT_SHORT = "Its answers so far were of no use, and it was stopped before another came."
+CUT_SHORT = Phrase("Its answers so far were of no use, and it was stopped before another came.")
 
 
 class Models(Protocol):

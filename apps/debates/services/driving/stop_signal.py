@@ -10,6 +10,7 @@ from typing import NoReturn
 from django.utils import timezone
 
 from labelhub.core.errors import LabelhubError
+from labelhub.core.phrases import Phrase
 
 #: A run pauses when more than this share of the last debates failed.
 WINDOW = 50
@@ -79,8 +80,13 @@ class StopSignal:
             self.stop(
                 Reason(
                     "too_many_failures",
-                    f"{count} of the last {WINDOW} debates failed, the last one: "
-                    f"{self._why} Fix the cause, then resume: failed debates are tried again.",
+                    Phrase(
+                        "%(number)s of the last %(window)s debates failed, the last one: "
+                        "%(error)s Fix the cause, then resume: failed debates are tried again.",
+                        number=count,
+                        window=WINDOW,
+                        error=self._why,
+                    ),
                 )
             )
 

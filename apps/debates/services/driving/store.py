@@ -35,6 +35,7 @@ from apps.projects.models import Notification
 from apps.projects.notifications import notify_end
 from labelhub.core.errors import LabelhubError
 from labelhub.core.llm.types import Reply, Status
+from labelhub.core.phrases import Phrase, join_sentences
 
 
 def finish_run(run_id: int) -> bool:
@@ -107,20 +108,27 @@ def _sums(turns: Iterable[tuple[int, int, int | None]]) -> dict[str, int]:
     return sums
 
 
-def _closing_message(run: Run) -> str:
+def _closing_message(run: Run) -> Phrase:
     debates = Debate.objects.filter(run=run)
     counts = {status: debates.filter(status=status).count() for status in Debate.Status.values}
-    words = f"{counts[Debate.Status.DONE]} of {sum(counts.values())} labelled"
-    if counts[Debate.Status.UNPARSED]:
-        words += (
-            f", {counts[Debate.Status.UNPARSED]} without a usable label (they go to people first)"
+    done, total = counts[Debate.Status.DONE], sum(counts.values())
+    parts = [Phrase("%(done)s of %(total)s labelled", done=done, total=total)]
+    if unparsed := counts[Debate.Status.UNPARSED]:
+        parts.append(
+            Phrase("%(number)s without a usable label (they go to people first)", number=unparsed)
         )
-    if counts[Debate.Status.FAILED]:
-        words += f", {counts[Debate.Status.FAILED]} failed (resume the run to try those again)"
-        failed = debates.filter(status=Debate.Status.FAILED).order_by("-finished_at")
-        if last := failed.values_list("error", flat=True).first():
-            return f"{words}. The last one: {last}"
-    return words + "."
+    failed = debates.filter(status=Debate.Status.FAILED).order_by("-finished_at")
+    last = failed.values_list("error", flat=True).first()
+    if last is not None:
+        parts.append(
+            Phrase(
+                "%(number)s failed (resume the run to try those again)",
+                number=counts[Debate.Status.FAILED],
+            )
+        )
+    if last:
+        return Phrase("%(counts)s. The last one: %(error)s", counts=parts, error=last)
+    return Phrase("%(counts)s.", counts=parts)
 
 
 class RunGone(LabelhubError):
@@ -306,9 +314,9 @@ class SliceStore:
         ``RESTS`` until somebody resumes it."""
         Run.objects.filter(pk=self.run.pk).update(faults=F("faults") + 1)
         faults = Run.objects.values_list("faults", flat=True).get(pk=self.run.pk)
-        words = "The server failed during this run; see its log. Stored turns are kept."
+        words = Phrase("The server failed during this run; see its log. Stored turns are kept.")
         if faults > len(RESTS):
-            self.pause("fault", f"{words} Fix the cause, then resume.")
+            self.pause("fault", join_sentences(words, Phrase("Fix the cause, then resume.")))
         else:
             self.pause("fault", words, timezone.now() + RESTS[faults - 1])
 

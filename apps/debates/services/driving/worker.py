@@ -19,7 +19,6 @@ from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
 
 from django.db import DatabaseError, connections
 from django.utils import timezone
-from django.utils.translation import gettext_noop
 
 from apps.common.jobs import is_closing
 from apps.debates import events
@@ -45,6 +44,8 @@ from apps.llm.traffic import (
 )
 from labelhub.core.debate.outcome import Outcome, run_debate
 from labelhub.core.errors import LabelhubError
+from labelhub.core.llm.limiter import LimitChange
+from labelhub.core.phrases import Phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +95,19 @@ class Database:
         return await loop.run_in_executor(self._thread, partial(work, *args, **kwargs))
 
 
-OFFLINE = gettext_noop("This machine: the text matcher works here.")
+OFFLINE = Phrase("This machine: the text matcher works here.")
 #: Number of last changes of a limit in a report.
 CHANGES = 5
 
 
 def pulse_of(run_spec: RunSpec, models: Models, calls: int) -> dict[str, Any]:
-    """The report of a slice: ``calls`` under way, ``limited_by`` in words, and ``limits``, an entry
-    for each provider (see :func:`limits_of`)."""
+    """The report of a slice: ``calls`` under way, ``limited_by`` as data of a phrase, and
+    ``limits``, an entry for each provider (see :func:`limits_of`)."""
     limits = limits_of(run_spec, models)
     words = next((limit["words"] for limit in limits if limit["words"]), "")
     return {
         "calls": calls,
-        "limited_by": OFFLINE if run_spec.offline else words,
+        "limited_by": OFFLINE.data() if run_spec.offline else words,
         "limits": limits,
     }
 
@@ -115,7 +116,8 @@ def limits_of(run_spec: RunSpec, models: Models) -> list[dict[str, Any]]:
     """The state of the line to each provider, JSON-ready.
 
     Each has ``provider`` (its name), ``limit``, ``in_flight``, ``waiting``, ``limited_by`` (as
-    ``LineState``), ``words`` for it, ``refused_share``, ``breaker_open`` and ``changes`` (words).
+    ``LineState``), ``words`` for it, ``refused_share``, ``breaker_open`` and ``changes``; words and
+    changes are data of phrases.
     """
     providers = {
         model.provider_id: model.provider for model in run_spec.models if not model.offline
@@ -133,34 +135,59 @@ def _line_json(provider: Provider, state: LineState) -> dict[str, Any]:
         "in_flight": state.in_flight,
         "waiting": state.waiting,
         "limited_by": state.limited_by,
-        "words": _limit_words(provider, state),
+        "words": _limit_words(provider, state).data(),
         "refused_share": round(state.refused_share, 3),
         "breaker_open": state.breaker_open,
-        "changes": [
-            f"{change.old} to {change.new}: {change.why}" for change in state.changes[-CHANGES:]
-        ],
+        "changes": [_change_words(change).data() for change in state.changes[-CHANGES:]],
     }
 
 
-def _limit_words(provider: Provider, state: LineState) -> str:
+def _change_words(change: LimitChange) -> Phrase:
+    return Phrase("%(old)s to %(new)s: %(why)s", old=change.old, new=change.new, why=change.why)
+
+
+def _limit_words(provider: Provider, state: LineState) -> Phrase:
+    name, limit = provider.name, state.limit
     if state.breaker_open:
-        return f"{provider.name}: too many calls in a row failed; no more calls are sent."
+        return Phrase(
+            "%(name)s: too many calls in a row failed; no more calls are sent.", name=name
+        )
     if state.limited_by == RATE_LIMIT:
-        return f"Rate limit. {provider.name}: the last answer was 'too many requests' (429)."
+        return Phrase(
+            "Rate limit. %(name)s: the last answer was 'too many requests' (429).", name=name
+        )
     if state.limited_by == TIME_OUTS:
-        last = "the last call" if state.unanswered == 1 else f"the last {state.unanswered} calls"
-        waited = f"no answer within {provider.read_timeout:g} s to {last}"
-        return f"Time-outs. {provider.name}: {waited}; at most {state.limit} at a time now."
+        return Phrase(
+            "Time-outs. %(name)s: no answer within %(seconds)s s to the last call; at most "
+            "%(limit)s at a time now.",
+            "Time-outs. %(name)s: no answer within %(seconds)s s to the last %(count)s calls; at "
+            "most %(limit)s at a time now.",
+            name=name,
+            seconds=provider.read_timeout,
+            count=state.unanswered,
+            limit=limit,
+        )
     if state.limited_by == PROVIDER_RATE:
-        known = ((state.rpm, "calls"), (state.tpm, "tokens"))
-        rates = [f"{rate:,} {what} a minute" for rate, what in known if rate]
-        taken = " and ".join(rates) or "no more calls for the moment"
-        return f"{provider.name}: it accepts {taken}."
+        return _rate_words(name, state)
     if state.limited_by == CONCURRENCY_SETTING:
-        return f"The setting for {provider.name}: at most {state.limit} calls at a time."
+        return Phrase(
+            "The setting for %(name)s: at most %(limit)s calls at a time.", name=name, limit=limit
+        )
     if state.limited_by == ADAPTIVE_LIMIT:
-        return f"{provider.name}: {state.limit} calls at a time, as many as it has accepted so far."
-    return ""
+        return Phrase(
+            "%(name)s: %(limit)s calls at a time, as many as it has accepted so far.",
+            name=name,
+            limit=limit,
+        )
+    return Phrase("")
+
+
+def _rate_words(name: str, state: LineState) -> Phrase:
+    calls = Phrase("%(rate)s calls a minute", rate=state.rpm or 0)
+    tokens = Phrase("%(rate)s tokens a minute", rate=state.tpm or 0)
+    known = [words for words, rate in ((calls, state.rpm), (tokens, state.tpm)) if rate]
+    taken = known or Phrase("no more calls for the moment")
+    return Phrase("%(name)s: it accepts %(rates)s.", name=name, rates=taken)
 
 
 logger = logging.getLogger(__name__)
@@ -405,7 +432,7 @@ class RunWorker:
         except Exception:
             # An item that triggers a server fault must not keep the run from its end.
             logger.exception("Debate %s of run %s broke", progress.claimed.pk, self._store.run.pk)
-            progress.error = "The protocol failed on this item; see the server's log."
+            progress.error = Phrase("The protocol failed on this item; see the server's log.")
         return Outcome(value=None, failed=True)
 
     async def _stored_answers(self, keys: Sequence[str]) -> Mapping[str, Answer]:

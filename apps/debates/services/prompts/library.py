@@ -96,7 +96,7 @@ def find_prompt(key: str) -> Prompt:
     library = prompt_library()
     name = next((name for name in _debate_prompts() if key_of(name) == key), None)
     if name is None:
-        raise NotFound(f"There is no prompt '{key}'.")
+        raise NotFound("There is no prompt '%(key)s'.", key=key)
     return library.get(*name.split("/"))
 
 
@@ -115,7 +115,7 @@ def protocol_of(name: str) -> tuple[ProtocolInfo, dict[str, Any]]:
         settings = info.read_settings(given)
         if any(part.prompt == name for part in info.parts(settings)):
             return info, settings
-    raise NotFound(f"No protocol uses the prompt '{name}'.")
+    raise NotFound("No protocol uses the prompt '%(name)s'.", name=name)
 
 
 def list_prompts(project: Project) -> list[PromptGroup]:
@@ -170,7 +170,7 @@ def find_version(known: Sequence[Version], given: str) -> Version:
         return known[0]
     found = next((version for version in known if version.hash.startswith(given)), None)
     if found is None or len(given) < SHORT:
-        raise NotFound(f"There is no version {given[:SHORT]} of this prompt here.")
+        raise NotFound("There is no version %(given)s of this prompt here.", given=given[:SHORT])
     return found
 
 

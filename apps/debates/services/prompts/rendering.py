@@ -114,7 +114,10 @@ def render_prompt(
         call for call in _first_calls(info, shown, spec, replies) if parts[call.role] == prompt.name
     ][:MOST_SHOWN]
     if not asked:
-        raise Conflict(f"The debate about '{item.external_id}' never comes to this prompt.")
+        raise Conflict(
+            "The debate about '%(external_id)s' never comes to this prompt.",
+            external_id=str(item.external_id),
+        )
     return Rendering(item, tuple(_render_call(call) for call in asked), debate)
 
 

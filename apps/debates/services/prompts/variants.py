@@ -23,6 +23,7 @@ from apps.llm.services import remember_prompt
 from apps.projects.models import Item, Project
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.llm.types import Output
+from labelhub.core.phrases import Phrase
 from labelhub.core.prompts import FORM, Prompt, PromptError, fence, parse_prompt
 
 #: The lines from which answers are read.
@@ -70,7 +71,11 @@ def draft_variant(present: Prompt, *, system: str, user: str) -> Prompt:
         heading = _HEADING.search(text)
         if heading:
             line = text.count("\n", 0, heading.start()) + 1
-            words = f"Line {line}: '{heading[0].strip()}' would begin a section of its own."
+            words = Phrase(
+                "Line %(line)s: '%(strip)s' would begin a section of its own.",
+                line=line,
+                strip=heading[0].strip(),
+            )
             raise InvalidInput.at(section, words)
     head = present.body[: present.body.index("\n## system\n")]
     if not _ASKS_FOR_FORM.search(f"{system}\n{user}"):
@@ -126,7 +131,7 @@ def save_variant(
             defaults={"title": title, "created_by": actor},
         )
         if not created and not made.retired:
-            raise InvalidInput(f"The variant '{made.title}' has the same text.")
+            raise InvalidInput("The variant '%(title)s' has the same text.", title=made.title)
         if not created:
             made.title, made.retired = title, False
             made.save(update_fields=["title", "retired"])
@@ -171,7 +176,9 @@ def _invalid_input(name: str, error: PromptError) -> InvalidInput:
     words = capfirst(words)
     if "section" not in error.data:
         return InvalidInput(words)
-    return InvalidInput.at(error.data["section"], f"Line {error.data['line']}: {words}")
+    return InvalidInput.at(
+        error.data["section"], "Line %(line)s: %(error)s", line=error.data["line"], error=words
+    )
 
 
 TRIAL_ITEMS = 10
@@ -196,8 +203,8 @@ def trial_plans(
         raise Conflict("This variant is retired and cannot be tried.")
     if not inputs_match(variant):
         raise Conflict(
-            "The inputs of the prompt have changed since this variant was written. Make a new "
-            "variant of the present text."
+            "The inputs of the prompt have changed since this variant was written. Create a "
+            "new variant of the present text."
         )
     item_ids = trial_items(project)
     if not item_ids:

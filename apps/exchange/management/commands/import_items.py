@@ -9,7 +9,7 @@ from typing import Any
 from apps.common.commands import LabelhubCommand
 from apps.exchange.management.files import check_file, print_faults
 from apps.exchange.selectors import result_of
-from apps.exchange.services import queue_import, receive_upload, run_import, store_upload
+from apps.exchange.services.imports import queue_import, receive_upload, run_import, store_upload
 from apps.projects.models import ImportBatch
 from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput

@@ -2,14 +2,13 @@
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.exchange.management.files import check_file, print_faults
 from apps.exchange.selectors import notes_of
-from apps.exchange.services import import_label_file
+from apps.exchange.services.label_files import import_label_file
 from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput
 
@@ -29,7 +28,7 @@ class Command(LabelhubCommand):
         project, path = find_project(options["slug"]), check_file(options["file"])
         result = import_label_file(project=project, path=path, file_name=path.name)
         tally = result.tally
-        notes = list(map(asdict, tally.notes))
+        notes = [note.data() for note in tally.notes]
         errors, conflicts = (notes_of(notes, kind) for kind in ("error", "conflict"))
         if tally.failed and not (tally.created or tally.unchanged or tally.conflicts):
             first = errors[0]

@@ -30,7 +30,10 @@ ROWS_OF_PART = 5_000
 BYTES_OF_PART = 8 * 1024 * 1024
 LINE_FORMATS = (".jsonl", ".ndjson")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
-COUNTS = ("rows", "created", "filled", "unchanged", "conflicts", "failed", "labels_created")
+COUNTS = (
+    "rows", "created", "filled", "unchanged", "conflicts", "failed", "labels_created",
+    "gold_created", "unlabelled",
+)  # fmt: skip
 
 Rows = Iterable[Mapping[str, Any]]
 Per = Literal["item", "label"]

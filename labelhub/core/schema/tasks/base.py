@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Hashable, Sequence
 from typing import Any, ClassVar, Self
 
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema.content import (
     NoAnswer,
     is_placeholder,
@@ -50,7 +51,7 @@ class LabelType:
     question: ClassVar[str] = "Which of the labels fits the text?"
     question_to_people: ClassVar[str] = "Which one fits?"
     #: The instruction to somebody who sent an empty answer.
-    answer_instruction: ClassVar[str] = "give a label"
+    answer_instruction: ClassVar[str] = Phrase("give a label")
 
     # The shape of a value.
     #: A value is a list of label names: the present labels.
@@ -255,9 +256,9 @@ def read_text(raw: Any) -> str:
         ValueNotOffered: ``raw`` is no such text.
     """
     if not isinstance(raw, str) or all(unicodedata.category(sign) in UNSEEN for sign in raw):
-        raise ValueNotOffered("The answer must be text and not empty.")
+        raise ValueNotOffered(Phrase("The answer must be text and not empty."))
     if bad := unstorable(raw):
-        raise ValueNotOffered(f"The answer must not contain {bad}.")
+        raise ValueNotOffered(Phrase("The answer must not contain %(bad)s.", bad=bad))
     return raw.strip()
 
 

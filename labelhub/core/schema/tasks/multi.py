@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema.content import match_names, offered
 from labelhub.core.schema.definition import (
     LabelDef,
@@ -33,7 +34,7 @@ class Multi(LabelType):
     example = "Food ✓ · Service ✓ · Price ✗"
     question = "Which of the aspects are present in the text?"
     question_to_people = "Which apply?"
-    answer_instruction = "choose a label or “None of these”"
+    answer_instruction = Phrase("choose a label or “None of these”")
     several = True
     least_labels = 1
     coefficients = ("alpha_masi", "alpha_jaccard", *NOMINAL)
@@ -48,15 +49,23 @@ class Multi(LabelType):
         for label in labels:
             first, *rest = _parts(label.name)
             if rest and not all((first, *rest)):
-                raise SchemaError(f"labels: a comma in '{label.name}' needs words on both sides.")
+                raise SchemaError(
+                    Phrase(
+                        "labels: a comma in '%(name)s' needs words on both sides.", name=label.name
+                    )
+                )
             begins.setdefault(first, label.name)
         for label in labels:
             first, *rest = _parts(label.name)
             other = next((begins[part] for part in rest if part in begins), None)
             if other is not None:
                 raise SchemaError(
-                    f"labels: '{label.name}' looks like a list of labels, because '{other}' is or "
-                    "begins like a part of it; rename one of them."
+                    Phrase(
+                        "labels: '%(name)s' looks like a list of labels, because '%(other)s' is "
+                        "or begins like a part of it; rename one of them.",
+                        name=label.name,
+                        other=other,
+                    )
                 )
         return labels
 
@@ -81,7 +90,9 @@ class Multi(LabelType):
         if isinstance(raw, str):
             names = split_names(raw, schema.names)
             if not names:
-                raise ValueNotOffered("The cell names no label; write [] for none of the labels.")
+                raise ValueNotOffered(
+                    Phrase("The cell names no label; write [] for none of the labels.")
+                )
             return names
         if isinstance(raw, dict):
             return {
@@ -102,9 +113,9 @@ class Multi(LabelType):
 def _present_names(raw: Any, names: Sequence[str]) -> list[Any]:
     if isinstance(raw, Mapping):
         if not raw:
-            raise ValueNotOffered("The object is empty; write [] for none of the labels.")
+            raise ValueNotOffered(Phrase("The object is empty; write [] for none of the labels."))
         if not all(isinstance(is_there, bool) for is_there in raw.values()):
-            raise ValueNotOffered("Each label must be true or false.")
+            raise ValueNotOffered(Phrase("Each label must be true or false."))
         folded = {fold(name) for name in names}
         strange = next((name for name in raw if fold(str(name)) not in folded), None)
         if strange is not None:
@@ -113,11 +124,15 @@ def _present_names(raw: Any, names: Sequence[str]) -> list[Any]:
         given = {fold(str(name)) for name in raw}
         missing = [name for name in names if fold(name) not in given]
         if missing and not present:  # an empty set needs a false for each label
-            raise ValueNotOffered(f"There is no true or false for: {join_names(missing)}.")
+            raise ValueNotOffered(
+                Phrase("There is no true or false for: %(missing)s.", missing=join_names(missing))
+            )
         return present
     if isinstance(raw, list | tuple):
         return list(raw)
-    raise ValueNotOffered("Several labels must be a list of names, or names with true or false.")
+    raise ValueNotOffered(
+        Phrase("Several labels must be a list of names, or names with true or false.")
+    )
 
 
 def split_names(text: str, names: Iterable[str]) -> list[str]:

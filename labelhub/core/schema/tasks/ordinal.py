@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema.content import off_menu_error, offered
 from labelhub.core.schema.definition import (
     LabelDef,
@@ -49,9 +50,14 @@ class Ordinal(LabelType):
                 points = [float(place) for place in range(1, len(labels) + 1)]
         given = [point for point in points if point is not None]
         if len(given) < len(labels) or len(set(given)) < len(labels):
-            raise SchemaError("labels: every scale point needs its own number in 'point'.")
+            raise SchemaError(Phrase("labels: every scale point needs its own number in 'point'."))
         if max(map(abs, given), default=0) > MOST_POINT:
-            raise SchemaError(f"labels: a scale point is at most {MOST_POINT:,.0f}.")
+            raise SchemaError(
+                Phrase(
+                    "labels: a scale point is at most %(most_point)s.",
+                    most_point=f"{MOST_POINT:,.0f}",
+                )
+            )
         return tuple(
             replace(label, point=point) for label, point in zip(labels, given, strict=True)
         )

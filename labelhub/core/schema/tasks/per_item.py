@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema.definition import Schema, Value, fold
 from labelhub.core.schema.migration import Fate, SchemaPlan
 from labelhub.core.schema.tasks.base import NOMINAL, LabelType, read_option, read_text
@@ -25,7 +26,7 @@ class PerItem(LabelType):
     column = "text"
     hub_category = "multiple-choice"
     hub_words = "one of the item's own options"
-    unlabelled_reason = "each item brings its own options"
+    unlabelled_reason = Phrase("each item brings its own options")
     no_chance_reason = gettext_noop(
         "options differ from item to item, so chance agreement cannot be removed"
     )

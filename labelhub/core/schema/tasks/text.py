@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from labelhub.core.phrases import Phrase
 from labelhub.core.schema.content import NoAnswer, is_placeholder
 from labelhub.core.schema.definition import Schema, Value, fold
 from labelhub.core.schema.migration import Fate, SchemaPlan
@@ -27,11 +28,11 @@ class Text(LabelType):
     hub_category = "text-generation"
     hub_words = "words"
     answer_template = "reviews/answer_text.html"
-    unlabelled_reason = "answers are free texts"
+    unlabelled_reason = Phrase("answers are free texts")
     no_chance_reason = gettext_noop(
         "free texts have no categories, so chance agreement cannot be removed"
     )
-    not_learnable_reason = "The answers are free texts: there are no labels to learn."
+    not_learnable_reason = Phrase("The answers are free texts: there are no labels to learn.")
 
     def offered(self, schema: Schema, options: Sequence[str]) -> tuple[str, ...]:
         """Nothing: any text is an answer."""
