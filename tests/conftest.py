@@ -1,4 +1,4 @@
-"""What every test may count on: no network beyond this machine, a clean cache, quiet logs.
+"""What every test may count on: no network beyond this machine, a clean cache, English, quiet logs.
 
 Property-based tests draw the same twenty-five examples each time, so that what passed here passes
 elsewhere. ``LABELHUB_HYPOTHESIS=search`` draws new ones, and many more, to look for what nobody
@@ -19,6 +19,7 @@ from django.core.cache import cache
 from django.core.management.color import no_style
 from django.db import connection
 from django.test import TransactionTestCase
+from django.utils import translation
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 
@@ -86,6 +87,13 @@ def clean_cache() -> Iterator[None]:
     selection._known.clear()
     yield
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def default_language() -> None:
+    """A request leaves its language active in the thread that answered it, and with the test
+    client that is the thread of the tests."""
+    translation.deactivate()
 
 
 def empty_the_tables(_case: TransactionTestCase) -> None:
