@@ -71,7 +71,7 @@ class PredictionSource:
         """Its labels, oldest first; of several labels of an item the last counts."""
         if self.run is not None:
             return labels_of_run(self.run.project_id, self.run.uid).filter(replicate=self.replicate)
-        return Label.objects.current().filter(annotator=self.annotator).order_by("pk")
+        return Label.objects.independent().filter(annotator=self.annotator).order_by("pk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def find_source(
     if run is None and run_id is not None:
         raise NotFound("run: this project has no run %(run_id)s.", run_id=str(run_id))
     if run is None:
-        labelled = Exists(Label.objects.current().filter(annotator=OuterRef("pk")))
+        labelled = Exists(Label.objects.independent().filter(annotator=OuterRef("pk")))
         machines = Annotator.objects.filter(labelled, project=project, kind__in=MACHINES)
         machine = machines.order_by("pk").first()
         return _annotator_source(machine) if machine else None
@@ -136,7 +136,7 @@ def evaluated_runs(project: Project) -> QuerySet[Run]:
 
 def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
     """The sources to choose from, in groups; two queries. Authors are too many to choose from."""
-    own = Label.objects.current().filter(annotator=OuterRef("pk"), run_uid__isnull=True)
+    own = Label.objects.independent().filter(annotator=OuterRef("pk"), run_uid__isnull=True)
     people = Annotator.objects.filter(Exists(own), project=project).exclude(kind=Kind.AUTHOR)
     people = people.order_by("kind", "name")
     groups = {

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 
 from labelhub.core.errors import LabelhubError
 
@@ -40,6 +41,22 @@ class LabelQuerySet(AppendOnlyQuerySet["Label"]):
     def current(self) -> "LabelQuerySet":
         """The current label of each annotator: an answer or an abstention, no mere rejection."""
         return self.standing().filter(rejected=False)
+
+    def independent(self) -> "LabelQuerySet":
+        """As :meth:`current`, without rulings: whoever settled an item counts by their last vote
+        before that. A ruling follows from the votes of others and says nothing of agreement."""
+        rows, rulings = self.model.objects, self.model.SETTLING
+        later = rows.filter(
+            item=OuterRef("item"), annotator=OuterRef("annotator"), pk__gt=OuterRef("pk")
+        ).exclude(role__in=(*rulings, *self.model.ASIDE))
+        # Over all projects: one look into the index; restricted to a project it would be a scan.
+        past = rows.filter(~Q(role__in=rulings) | Exists(later), supersedes__isnull=False)
+        votes = self.filter(withdrawn=False, rejected=False).exclude(role__in=rulings)
+        return votes.exclude(pk__in=past.values("supersedes"))
+
+    def superseding_rulings(self) -> "LabelQuerySet":
+        """Rulings of people who had labelled the item."""
+        return self.filter(role__in=self.model.SETTLING, supersedes__isnull=False)
 
     def by_people(self) -> "LabelQuerySet":
         """Labels of crowd workers and experts."""

@@ -164,16 +164,42 @@ def test_the_long_form_of_sets_and_roles_comes_in_again(tmp_path: Path) -> None:
     imported(other, lines(*rows))
     expert = person(project, kind=ReviewerKind.EXPERT)
     item = Item.objects.filter(project=project).order_by("pk")[1]
-    record_label(draft(item, expert, ["food"], role="adjudication"))
+    vote = record_label(draft(item, expert, []))
+    record_label(draft(item, expert, ["food"], role="adjudication", supersedes_id=vote.pk))
     path = written(tmp_path, exported(project, "csv_long"), "labels.csv")
-    call_command("import_labels", other.slug, str(path))
 
     def labels_of(of: Project) -> list[Any]:
         rows = Label.objects.filter(item__project=of).order_by("created_at", "pk")
-        return [(row.annotator.name, row.value, row.abstained, row.role) for row in rows]
+        names = "annotator__name", "value", "abstained", "role", "supersedes__value"
+        return list(rows.values_list(*names))
 
-    assert labels_of(other) == labels_of(project)
+    given = labels_of(project)
+    # Again, and into the project that it came from: nothing changes.
+    for target in (other, other, project):
+        call_command("import_labels", target.slug, str(path))
+        assert labels_of(target) == given
     assert Gold.objects.get(item__project=other).value == []
+
+
+@pytest.mark.parametrize("value", ["good", "bad"])
+def test_a_ruling_stands_beside_the_vote_of_the_same_person(value: str) -> None:
+    project = ProjectFactory.create()
+    imported(project, lines({"id": "1", "text": "a"}))
+    expert = person(project, kind=ReviewerKind.EXPERT)
+    vote = record_label(draft(Item.objects.get(project=project), expert, "good"))
+    ruling = draft(vote.item, expert, value, role="adjudication", supersedes_id=vote.pk)
+    record_label(ruling)
+
+    rows = table(project, "csv_long")
+    assert [cells(row, "label", "role") for row in rows] == [
+        ["good", "vote"],
+        [value, "adjudication"],
+    ]
+    assert cells(table(project, "csv")[0], "gold", "expert", "labels_expert") == [
+        value,
+        "good",
+        "1",
+    ]
 
 
 def test_the_pandas_lines_of_the_guide_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

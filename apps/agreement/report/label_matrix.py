@@ -6,7 +6,7 @@ fetched as they are and numbered here.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ from apps.authors.models import Question
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
 from apps.labels.models import MACHINES, Annotator, Kind, Label
-from apps.labels.selectors import current_gold, labels_of_run
+from apps.labels.selectors import StoredAnswer, current_gold, labels_of_run, translated_answers
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import CLUSTER_KEYS, current_schema
 from labelhub.core.agreement.ratings import Ints, Ratings
@@ -123,8 +123,16 @@ def read_label_matrix(
     ids = [rater.id for rater in raters] or [0]
     span = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
     item_ids, rater_ids = (span["low"] or 0, span["high"] or 0), (min(ids), max(ids))
-    wanted = counted_labels(project, asked, raters, reader)
-    labels = _concatenate([_fetch(rows, coder, item_ids, rater_ids) for rows in wanted])
+    people, *of_run = counted_labels(project, asked, raters, reader)
+    # Votes that a ruling supersedes are under the labels of their time, all others under today's.
+    ruled = Label.objects.superseding_rulings().values("supersedes")
+    wanted = people.exclude(pk__in=ruled), *of_run
+    labels = _concatenate(
+        [
+            _number(translated_answers(schema, people.filter(pk__in=ruled).order_by("pk")), coder),
+            *(_fetch(rows, coder, item_ids, rater_ids) for rows in wanted),
+        ]
+    )
     gold = (
         current_gold(project).filter(tagged_items(project, asked.tag)).annotate(raw=_stored_json())
     )
@@ -202,18 +210,12 @@ def counted_labels(
     machines = [rater.id for rater in raters if rater.kind in MACHINES]
     if reader is not None:
         narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
-    # Over all projects: one look into the index; restricted to the project it would be a scan.
-    past = Label.objects.filter(supersedes__isnull=False)
-    current = (
-        Label.objects.filter(item__project=project, withdrawn=False, rejected=False)
-        .exclude(pk__in=past.values("supersedes"))
-        .filter(narrowed)
-    )
+    votes = Label.objects.independent().filter(narrowed, item__project=project)
     if asked.run is None:
-        yield current
+        yield votes
         return
     run = Run.objects.get(pk=asked.run)
-    yield current.exclude(annotator__in=machines)
+    yield votes.exclude(annotator__in=machines)
     yield labels_of_run(project.pk, run.uid).filter(narrowed, replicate=asked.replicate)
 
 
@@ -250,10 +252,15 @@ def _concatenate(parts: Sequence[_Labels]) -> _Labels:
 
 
 def _fetch_unlisted(rows: QuerySet[Any], coder: Coder) -> _Labels:
+    answers = rows.order_by("pk").annotate(raw=_stored_json())
+    columns = ("item_id", "annotator_id", "raw")
+    return _number(answers.values_list(*columns).iterator(CHUNK), coder)
+
+
+def _number(answers: Iterable[StoredAnswer], coder: Coder) -> _Labels:
     # Answers that the schema does not list are numbered in order of appearance, always the same.
-    rows = rows.order_by("pk").annotate(raw=_stored_json())
     items, annotators, codes = [], [], []
-    for item, annotator, raw in rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK):
+    for item, annotator, raw in answers:
         items.append(item)
         annotators.append(annotator)
         codes.append(ABSTAINED if raw is None else coder.of(item, raw))

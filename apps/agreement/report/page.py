@@ -37,7 +37,9 @@ from apps.agreement.report.truths import (
     truths_of,
 )
 from apps.labels.models import Label
+from apps.labels.selectors import translated_answers
 from apps.projects.models import Item, Project
+from apps.projects.selectors import current_schema
 from labelhub.core.agreement.reports.kind_agreement import PEOPLE, REVIEWERS
 from labelhub.core.schema import TASKS
 
@@ -107,14 +109,15 @@ def _divided(
     items = Item.objects.filter(project=project, pk__in=shares)
     items = items.exclude(pk__in=withheld_items(project, reader.pk))
     shown = sorted(items, key=lambda item: -shares[item.pk])[:MOST_DIVIDED]
-    labels = Label.objects.current().filter(
+    labels = Label.objects.independent().filter(
         created_within(asked), item__in=shown, annotator__kind__in=PEOPLE, value__isnull=False
     )
     if asked.kind:
         labels = labels.filter(annotator__kind=asked.kind)
     given: dict[int, Counter[str]] = {item.pk: Counter() for item in shown}
-    for item, value in labels.order_by("pk").values_list("item_id", "value"):
-        given[item][json.dumps(value)] += 1
+    schema = current_schema(project)
+    for item, _annotator, value in translated_answers(schema, labels.order_by("pk")):
+        given[item][value or ""] += 1
     return [
         {
             "item": item,

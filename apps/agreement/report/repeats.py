@@ -2,29 +2,25 @@
 
 A label that supersedes another, and a machine's replicates: each is an annotator of its own in the
 ledger, ``ecj: a #2`` beside ``ecj: a``, and here one again. Not a second judgement, and left out:
-what was withdrawn; what a person corrected within the time of one lease (a slip); what a later run
-took over from stored answers.
+what was withdrawn; what a person corrected within the time of one lease (a slip); rulings, which
+follow from others' votes; what a later run took over from stored answers.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from django.db.models import Exists, F, OuterRef, Q, QuerySet, TextField
-from django.db.models.functions import Cast
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from apps.agreement.report.coding import ABSTAINED, Coder
-from apps.agreement.report.label_matrix import CHUNK
 from apps.agreement.report.slices import Slice, created_within, tagged_items
 from apps.debates.models import Run, Turn
 from apps.labels.blindness import hidden_from
 from apps.labels.models import MACHINES, Label
-from apps.labels.selectors import labels_of_run
-from apps.projects.changes import Translator
+from apps.labels.selectors import StoredAnswer, labels_of_run, translated_answers
 from apps.projects.models import LabelSchema, Project
 from apps.reviews.queue.leases import LEASE_SECONDS
 from labelhub.core.agreement.ratings import Ints, Ratings
@@ -34,8 +30,6 @@ from labelhub.core.agreement.reports.repeats import measure_repeats
 #: A person who revises within this time corrects a slip.
 SLIP = timedelta(seconds=LEASE_SECONDS)
 REPLICATE = re.compile(r"(.+) #\d+", re.DOTALL)
-#: Item, annotator, and answer, as JSON in the database's own spelling.
-Answer = tuple[int, int, str | None]
 
 
 def self_agreement(
@@ -73,7 +67,7 @@ def read_repeats(
     answers = [
         answer
         for rows in wanted
-        for answer in _translated_answers(schema, rows)
+        for answer in translated_answers(schema, rows.order_by("pk"))
         if answer[1] in chosen
     ]
     if not answers:
@@ -120,10 +114,11 @@ def _label_queries(
     # Over all projects, by the index of superseded labels: the project's own would be a scan.
     # A label that a schema change has carried over is no second judgement.
     revisions = Label.objects.filter(supersedes__gt=0, change__isnull=True)
+    revisions = revisions.exclude(supersedes__role__in=Label.SETTLING)
     own = Label.objects.filter(narrowed, annotator__project=project)
     own = own.exclude(annotator__in=elsewhere)
     yield own.filter(pk__in=revisions.values("pk"))
-    standing = revisions.filter(withdrawn=False, rejected=False)
+    standing = revisions.filter(withdrawn=False, rejected=False).exclude(role__in=Label.SETTLING)
     carried = standing.filter(supersedes__change__isnull=False)
     first = Q(pk__in=standing.values("supersedes"))
     first |= Q(pk__in=carried.values("supersedes__supersedes"))
@@ -143,32 +138,19 @@ def _is_judgement() -> Q:
     return (
         Q(withdrawn=False, rejected=False)
         & Q(change__isnull=True)
+        & ~Q(role__in=Label.SETTLING)
         & (
             Q(superseded_by=None)
             | Q(superseded_by__change__isnull=False)
+            | Q(superseded_by__role__in=Label.SETTLING)
             | Q(superseded_by__withdrawn=False, superseded_by__rejected=False) & meant
         )
         & (Q(supersedes=None) | ~Q(Exists(reused)))
     )
 
 
-def _translated_answers(schema: LabelSchema, rows: QuerySet[Any]) -> Iterable[Answer]:
-    """The answers under their current names, without those that have no current label."""
-    rows = rows.order_by("pk").annotate(raw=Cast("value", TextField()))
-    if schema.version == 1:
-        yield from rows.values_list("item_id", "annotator_id", "raw").iterator(CHUNK)
-        return
-    translator = Translator.of(schema.project_id)
-    columns = ("item_id", "annotator_id", "raw", "schema__version")
-    for item, annotator, raw, version in rows.values_list(*columns).iterator(CHUNK):
-        if raw is None or not translator.touches(version):
-            yield item, annotator, raw
-        elif (now := translator.value(version, json.loads(raw))) is not None:
-            yield item, annotator, json.dumps(now)
-
-
 def _repeats_matrix(
-    sheet: LabelMatrix, coder: Coder, answers: Sequence[Answer], replicates: dict[int, int]
+    sheet: LabelMatrix, coder: Coder, answers: Sequence[StoredAnswer], replicates: dict[int, int]
 ) -> LabelMatrix:
     places = {rater.id: place for place, rater in enumerate(sheet.raters)}
     place = {own: places[replicates.get(own, own)] for own in places}

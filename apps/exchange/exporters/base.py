@@ -11,6 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from apps.exchange.shapes.label_studio import KEPT
+from apps.labels.models import Label
+from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.schema import Schema
@@ -37,6 +39,11 @@ class Source:
     def version(self) -> LabelSchema:
         """The newest version of the schema."""
         return current_schema(self.project)
+
+    @cached_property
+    def translator(self) -> Translator:
+        """From older versions of the schema to the newest one."""
+        return Translator.of(self.project.pk)
 
     @property
     def schema(self) -> Schema:
@@ -70,6 +77,22 @@ def valid_labels(labels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 def current_labels(row: Row) -> list[dict[str, Any]]:
     """The valid labels of a row without the rejections."""
     return [label for label in valid_labels(row.get("labels", [])) if not label["rejected"]]
+
+
+def independent_labels(row: Row, source: Source) -> list[dict[str, Any]]:
+    """The last label of each annotator without regard to rulings, which follow from the others:
+    neither withdrawn nor a rejection, under today's names of the labels."""
+    last: dict[tuple[str, str], dict[str, Any]] = {}
+    for label in row.get("labels", []):
+        if label["role"] not in (*Label.SETTLING, *Label.ASIDE):
+            last[label["kind"], label["annotator"]] = label
+    votes = [label for label in last.values() if not label["withdrawn"] and not label["rejected"]]
+    now = [source.translator.value(vote["schema_version"], vote["value"]) for vote in votes]
+    return [
+        vote | {"value": value}
+        for vote, value in zip(votes, now, strict=True)
+        if value is not None or vote["value"] is None
+    ]
 
 
 class Quote(NamedTuple):

@@ -7,7 +7,7 @@ name) in the key ``huggingface`` of the Arrow schema. People's names are replace
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -22,7 +22,7 @@ from apps.exchange.exporters.base import (
     Row,
     Sink,
     Source,
-    current_labels,
+    independent_labels,
     parquet_pieces,
     quotes_of,
     valid_labels,
@@ -37,6 +37,10 @@ STRING, NUMBER = {"dtype": "string", "_type": "Value"}, {"dtype": "float64", "_t
 WHOLE, TRUTH = {"dtype": "int64", "_type": "Value"}, {"dtype": "bool", "_type": "Value"}
 TURNS = [{"role": STRING, "text": STRING}]
 QUOTES = [{"label": STRING, "text": STRING, "start": WHOLE, "end": WHOLE}]
+
+
+#: Annotations of one row.
+Labels = Sequence[Mapping[str, Any]]
 
 
 class Columns:
@@ -58,8 +62,8 @@ class Columns:
         fields = [(name, _arrow_type(feature)) for name, feature in self.features.items()]
         return pa.schema(fields, metadata={"huggingface": metadata})
 
-    def record(self, row: Row) -> dict[str, Any]:
-        """One row; an undecided item has no label."""
+    def record(self, row: Row, labels: Labels) -> dict[str, Any]:
+        """One row with its annotations ``labels``; an undecided item has no label."""
         history = row.get("gold_history") or [{}]
         meta = {key: value for key, value in row["meta"].items() if key not in HIDDEN}
         content = ("id", "text", "context", "question", "options")
@@ -70,7 +74,6 @@ class Columns:
             "meta": json.dumps(meta, ensure_ascii=False) if meta else "",
         }
         if "annotations" in self.features:
-            labels = current_labels(row)
             record["annotations"] = [self._annotation(label, row["text"]) for label in labels]
         return record
 
@@ -192,8 +195,8 @@ class Counts:
     languages: Counter[str] = field(default_factory=Counter)
     offline: bool = False
 
-    def add(self, row: Row) -> None:
-        """Count one row."""
+    def add(self, row: Row, labels: Labels) -> None:
+        """Count one row and its annotations ``labels``."""
         self.rows += 1
         self._add_language(row["meta"])
         gold = row.get("gold")
@@ -206,7 +209,6 @@ class Counts:
             self.bases[(row.get("gold_history") or [{"basis": "imported"}])[-1]["basis"]] += 1
         valid = valid_labels(row.get("labels", []))
         self.rejected.update(label["kind"] for label in valid if label["rejected"])
-        labels = current_labels(row)
         for label in labels:
             self._add_label(label)
         if not self.schema.task.written:
@@ -229,7 +231,7 @@ class Counts:
         self.abstained[kind] += label["abstained"]
         self.offline = self.offline or bool(label.get("offline"))
 
-    def _compare(self, labels: list[dict[str, Any]], gold: Any) -> None:
+    def _compare(self, labels: Labels, gold: Any) -> None:
         keys = [(label["kind"], value_key(label["value"])) for label in labels
                 if label["value"] is not None]  # fmt: skip
         pairs = list(combinations([key for kind, key in keys if kind in PEOPLE], 2))
@@ -395,9 +397,10 @@ def _parquet(chunks: Chunks, source: Source, counts: Counts) -> Iterator[bytes]:
 
     def batches() -> Iterator[pa.RecordBatch]:
         for rows in chunks:
-            for row in rows:
-                counts.add(row)
-            records = [columns.record(row) for row in rows]
+            labelled = [(row, independent_labels(row, source)) for row in rows]
+            for row, labels in labelled:
+                counts.add(row, labels)
+            records = [columns.record(row, labels) for row, labels in labelled]
             yield pa.RecordBatch.from_pylist(records, schema=schema)
 
     return parquet_pieces(schema, batches())

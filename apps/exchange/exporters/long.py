@@ -13,10 +13,12 @@ from apps.exchange.exporters.base import (
     Row,
     Source,
     current_labels,
+    independent_labels,
 )
 from apps.exchange.exporters.wide import Cell, point_name, truth
 from apps.exchange.readers import BETWEEN, MARKER
 from apps.exchange.readers.base import shortened
+from apps.labels.models import Label
 from labelhub.core.schema import Schema
 
 #: The version of the columns, in the column that marks our own files for the importer.
@@ -26,12 +28,12 @@ EXCERPT_CHARS = 80
 
 
 def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
-    """A header, then the current annotations item by item; of gold alone one row per item."""
+    """A header, then the annotations item by item; of gold alone one row per item."""
     schema = source.schema
     columns = _columns(schema)
     yield csv_text(columns, ()).encode()
     for rows in chunks:
-        lines = (line for row in rows for line in _lines(row, schema))
+        lines = (line for row in rows for line in _lines(row, source))
         cells = ([line.get(name) for name in columns] for line in lines)
         yield csv_text(columns, cells, header=False).encode()
 
@@ -45,7 +47,9 @@ def _columns(schema: Schema) -> list[str]:
     ]  # fmt: skip
 
 
-def _lines(row: Row, schema: Schema) -> Iterator[dict[str, Cell]]:
+def _lines(row: Row, source: Source) -> Iterator[dict[str, Cell]]:
+    """Of somebody who settled the item their vote and, after it, their ruling."""
+    schema = source.schema
     item = {
         "excerpt": shortened(" ".join(row["text"].split()), EXCERPT_CHARS),
         "item_id": row["id"],
@@ -57,7 +61,8 @@ def _lines(row: Row, schema: Schema) -> Iterator[dict[str, Cell]]:
     if "labels" not in row:
         yield item
         return
-    for label in current_labels(row):
+    rulings = [label for label in current_labels(row) if label["role"] in Label.SETTLING]
+    for label in (*independent_labels(row, source), *rulings):
         cost = label["cost_nanousd"]
         yield item | {
             "annotator_id": label["annotator"],

@@ -19,7 +19,7 @@ from apps.exchange.exporters.base import (
     ExportFormat,
     Row,
     Source,
-    current_labels,
+    independent_labels,
 )
 from apps.exchange.readers import MARKER, TABLE
 from apps.labels.models import Annotator, Kind
@@ -38,15 +38,16 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
     names = [name for name, _ in columns]
     yield csv_text(names, ()).encode()
     for rows in chunks:
-        cells = ([read(row) for _, read in columns] for row in map(_with_values, rows))
+        valued = (_with_values(row, source) for row in rows)
+        cells = ([read(row) for _, read in columns] for row in valued)
         yield csv_text(names, cells, header=False).encode()
 
 
-def _with_values(row: Row) -> Row:
+def _with_values(row: Row, source: Source) -> Row:
     """The row with the values and the number of unsure annotations by kind."""
     values: dict[str, list[Value]] = {}
     unsure: Counter[str] = Counter()
-    for label in current_labels(row):
+    for label in independent_labels(row, source):
         if label["abstained"]:
             unsure[label["kind"]] += 1
         else:

@@ -32,6 +32,8 @@ class KnownLabels:
     annotator_of: dict[tuple[int, UUID], int] = field(default_factory=dict)
     #: Annotators whose current label only rejects the suggestion.
     rejects: set[tuple[int, int]] = field(default_factory=set)
+    #: Annotators whose current label settles the item.
+    ruled: set[tuple[int, int]] = field(default_factory=set)
     #: Labels that another draft of this import supersedes.
     past: set[tuple[int, UUID]] = field(default_factory=set)
     written: list[Label] = field(default_factory=list)
@@ -59,6 +61,7 @@ class KnownLabels:
                 known.by_annotator[pair] = row.value
                 known.current_uid[pair] = row.uid
                 known.rejects.update({pair} if row.rejected else ())
+                known.ruled.update({pair} if row.settles else ())
         return known
 
     def classify(self, draft: NewLabel) -> ImportOutcome:
@@ -93,10 +96,12 @@ class KnownLabels:
             for of_pair in (self.by_annotator, self.current_uid):
                 of_pair.pop(pair, None)
             self.rejects.discard(pair)
+            self.ruled.discard(pair)
         elif not self.is_past(draft):
             self.by_annotator[pair] = draft.value
             self.first.setdefault(pair, draft.value)
             (self.rejects.add if draft.rejected else self.rejects.discard)(pair)
+            (self.ruled.add if draft.role in Label.SETTLING else self.ruled.discard)(pair)
             if draft.uid:
                 self.current_uid[pair] = draft.uid
         if draft.uid:
@@ -183,15 +188,23 @@ def _append_labels(drafts: Sequence[NewLabel], known: KnownLabels) -> list[Impor
 
 def _resolve_own(drafts: Sequence[NewLabel], known: KnownLabels) -> Iterator[NewLabel]:
     """The drafts, one by one; ``supersedes_own`` becomes the uid of the annotator's current label
-    at that moment."""
-    pairs = {(draft.item_id, draft.annotator.pk) for draft in drafts if draft.supersedes_own}
+    at that moment. A ruling that names no label supersedes the vote of the same person."""
+
+    def is_ruling(draft: NewLabel) -> bool:
+        return draft.role in Label.SETTLING and not (draft.uid or draft.supersedes_uid)
+
+    pairs = {
+        (draft.item_id, draft.annotator.pk)
+        for draft in drafts
+        if draft.supersedes_own or is_ruling(draft)
+    }
     for draft in drafts:
         pair = (draft.item_id, draft.annotator.pk)
         if pair not in pairs:
             yield draft
             continue
         named = replace(draft, uid=draft.uid or uuid4())
-        if draft.supersedes_own:
+        if draft.supersedes_own or (is_ruling(draft) and pair not in known.ruled):
             named = replace(named, supersedes_uid=known.current_uid.get(pair))
         yield named
 

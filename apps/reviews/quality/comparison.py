@@ -4,14 +4,16 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
-from django.db.models import TextField
-from django.db.models.functions import Cast
+from django.db.models import F
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext, gettext_noop
 
 from apps.labels.models import Label
+from apps.labels.selectors import translated_answers
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
@@ -97,22 +99,19 @@ class SharedLabels:
 
 
 def read_shared_labels(project: Project) -> SharedLabels:
-    """Current labels of items that several people labelled. Two queries."""
-    labels = Label.objects.current().by_people()
+    """What people said on their own of items that several labelled. Two queries."""
+    labels = Label.objects.independent().by_people()
     labels = labels.filter(item__project=project, item__state__labels_by_people__gte=2)
-    answers = (
-        labels.filter(abstained=False, value__isnull=False)
-        .annotate(text=Cast("value", TextField()))
-        .order_by("-pk")
-        .values_list("item", "annotator__user", "annotator", "text")
-    )
-    rows = list(answers[: MOST_COMPARED + 1])
+    labels = labels.filter(abstained=False, value__isnull=False).order_by("-pk")
+    labels = labels.annotate(rater=Coalesce("annotator__user", -F("annotator")))
+    schema = current_schema(project)
+    rows = list(islice(translated_answers(schema, labels, by="rater"), MOST_COMPARED + 1))
     cut = len(rows) > MOST_COMPARED
     del rows[MOST_COMPARED:]
     items, of_item = _numbered(row[0] for row in rows)
-    raters, of_rater = _numbered(row[1] or -row[2] for row in rows)
+    raters, of_rater = _numbered(row[1] for row in rows)
     key = stored_value_key()
-    values, of_value = _numbered(key(row[3]) for row in rows)
+    values, of_value = _numbered(key(row[2]) for row in rows)
     # A user who was crowd and expert may have two labels: the newer one counts and comes first.
     _, first = np.unique(of_item * max(len(raters), 1) + of_rater, return_index=True)
     return SharedLabels(
@@ -121,7 +120,7 @@ def read_shared_labels(project: Project) -> SharedLabels:
         ),
         raters,
         items,
-        current_schema(project).task,
+        schema.task,
         cut,
     )
 
