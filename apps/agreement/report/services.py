@@ -79,7 +79,7 @@ def report_turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool
 logger = structlog.get_logger(__name__)
 
 #: Raise it when the content of reports changes: stored ones are then computed anew.
-EDITION = 8
+EDITION = 9
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
 UNKNOWN = Q(shown__isnull=True, provenance__has_key=VIEW_UNKNOWN)
