@@ -1,13 +1,18 @@
 """A ruling settles an item and is no vote: what people said on their own counts in agreement."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from apps.accounts.models import User
 from apps.agreement.evaluation import find_source
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.repeats import read_repeats
 from apps.agreement.report.slices import Slice
-from apps.labels.models import Annotator
+from apps.exchange.exporters.base import Source, independent_labels
+from apps.exchange.exporters.ledger import ledger_chunks
+from apps.labels.models import Annotator, Label
+from apps.labels.services import annotator_for_user, record_label, withdraw_label
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.services import Ruling, adjudicate
@@ -16,7 +21,7 @@ from apps.reviews.queue.undo import return_to_queue, undo_last
 from labelhub.core.schema.operations import Rename
 from tests.agreement.test_label_matrix import told
 from tests.cases import present
-from tests.factories.labels import queued_items
+from tests.factories.labels import draft, queued_items
 from tests.factories.reviews import answer, claim, expert, new_project, reviewer
 from tests.factories.schema_changes import changed
 
@@ -126,3 +131,39 @@ def test_an_annotator_is_evaluated_by_their_votes(item: Item, judge: User) -> No
     source = find_source(item.project, run_id=None, annotator_id=annotator.pk)
 
     assert [label.value for label in present(source).labels()] == ["good"]
+
+
+@given(st.lists(st.sampled_from(["good", "bad", None, "ruled good", "unclear", "withdrawn"])))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_last_vote_before_any_rulings_counts_once(
+    project: Project, acts: list[str | None]
+) -> None:
+    """The same rows count in reports and in exported tables."""
+    (made,), annotator = queued_items(project, 1), annotator_for_user(project, expert(project))
+    standing: Label | None = None
+    vote: list[str | None] = []
+    for act in acts:
+        if act == "withdrawn":
+            if standing is not None:
+                withdraw_label(label=standing)
+            standing, vote = None, []
+            continue
+        role = {"ruled good": "adjudication", "unclear": "unclear"}.get(act or "", "vote")
+        value = {"ruled good": "good", "unclear": None}.get(act or "", act)
+        standing = record_label(
+            draft(
+                made,
+                annotator,
+                value,
+                role=role,
+                abstained=value is None,
+                supersedes_id=standing and standing.pk,
+            )
+        )
+        vote = [value] if role == "vote" else vote
+
+    counted = Label.objects.independent().filter(item=made)
+    (rows,) = ledger_chunks(project, Item.objects.filter(pk=made.pk))
+    exported = independent_labels(rows[0], Source(project, Item.objects.all()))
+    assert [label.value for label in counted] == vote
+    assert [label["value"] for label in exported] == vote
