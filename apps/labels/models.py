@@ -200,6 +200,11 @@ class Label(models.Model):
                 name="labels_label_shown",
             ),
             models.Index(
+                fields=["supersedes"],
+                condition=models.Q(role__in=["adjudication", "unclear"]),
+                name="labels_label_ruling",
+            ),
+            models.Index(
                 fields=["annotator"],
                 condition=models.Q(rejected=True),
                 name="labels_label_rejected",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 
 from labelhub.core.errors import LabelhubError
 
@@ -42,21 +42,24 @@ class LabelQuerySet(AppendOnlyQuerySet["Label"]):
         """The current label of each annotator: an answer or an abstention, no mere rejection."""
         return self.standing().filter(rejected=False)
 
-    def independent(self) -> "LabelQuerySet":
-        """As :meth:`current`, without rulings: whoever settled an item counts by their last vote
-        before that. A ruling follows from the votes of others and says nothing of agreement."""
+    def standing_votes(self) -> "LabelQuerySet":
+        """As :meth:`current`, without rulings."""
+        return self.current().exclude(role__in=self.model.SETTLING)
+
+    def votes_before_rulings(self) -> "LabelQuerySet":
+        """The last votes of people who settled the item later, under the labels of their time."""
         rows, rulings = self.model.objects, self.model.SETTLING
         later = rows.filter(
             item=OuterRef("item"), annotator=OuterRef("annotator"), pk__gt=OuterRef("pk")
         ).exclude(role__in=(*rulings, *self.model.ASIDE))
-        # Over all projects: one look into the index; restricted to a project it would be a scan.
-        past = rows.filter(~Q(role__in=rulings) | Exists(later), supersedes__isnull=False)
-        votes = self.filter(withdrawn=False, rejected=False).exclude(role__in=rulings)
-        return votes.exclude(pk__in=past.values("supersedes"))
+        ruled = rows.filter(role__in=rulings, supersedes__isnull=False)
+        votes = self.filter(pk__in=ruled.values("supersedes"), withdrawn=False, rejected=False)
+        return votes.exclude(role__in=rulings).filter(~Exists(later))
 
-    def superseding_rulings(self) -> "LabelQuerySet":
-        """Rulings of people who had labelled the item."""
-        return self.filter(role__in=self.model.SETTLING, supersedes__isnull=False)
+    def independent(self) -> "LabelQuerySet":
+        """Standing votes and those before rulings: at most one of an annotator on an item. A ruling
+        follows from the votes of others and says nothing of agreement."""
+        return self.standing_votes() | self.votes_before_rulings()
 
     def by_people(self) -> "LabelQuerySet":
         """Labels of crowd workers and experts."""

@@ -6,7 +6,7 @@ fetched as they are and numbered here.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -123,16 +123,11 @@ def read_label_matrix(
     ids = [rater.id for rater in raters] or [0]
     span = Item.objects.filter(project=project).aggregate(low=Min("pk"), high=Max("pk"))
     item_ids, rater_ids = (span["low"] or 0, span["high"] or 0), (min(ids), max(ids))
-    people, *of_run = counted_labels(project, asked, raters, reader)
-    # Votes that a ruling supersedes are under the labels of their time, all others under today's.
-    ruled = Label.objects.superseding_rulings().values("supersedes")
-    wanted = people.exclude(pk__in=ruled), *of_run
-    labels = _concatenate(
-        [
-            _number(translated_answers(schema, people.filter(pk__in=ruled).order_by("pk")), coder),
-            *(_fetch(rows, coder, item_ids, rater_ids) for rows in wanted),
-        ]
-    )
+    votes, before, *of_run = counted_labels(project, asked, raters, reader)
+    # These are under the labels of their time, all others under today's.
+    fetched = [_number(translated_answers(schema, before.order_by("pk")), coder)]
+    fetched += [_fetch(rows, coder, item_ids, rater_ids) for rows in (votes, *of_run)]
+    labels = _concatenate(fetched)
     gold = (
         current_gold(project).filter(tagged_items(project, asked.tag)).annotate(raw=_stored_json())
     )
@@ -204,19 +199,23 @@ def _stored_json() -> Cast:
 
 def counted_labels(
     project: Project, asked: Slice, raters: Sequence[Rater], reader: int | None
-) -> Iterator[QuerySet[Label]]:
-    """The labels that count: one query or, with a run chosen, people's and the run's."""
-    narrowed = tagged_items(project, asked.tag) & created_within(asked)
+) -> list[QuerySet[Label]]:
+    """The labels that count: standing votes, votes before rulings and, with a run chosen, the
+    run's; then the first are people's only."""
+    narrowed = tagged_items(project, asked.tag) & created_within(asked) & Q(item__project=project)
     machines = [rater.id for rater in raters if rater.kind in MACHINES]
     if reader is not None:
         narrowed &= ~(Q(annotator__in=machines) & hidden_from(reader, item="item_id"))
-    votes = Label.objects.independent().filter(narrowed, item__project=project)
+    # Over all projects: one look into the index; restricted to the project it would be a scan.
+    past = Label.objects.filter(supersedes__isnull=False).values("supersedes")
+    votes = Label.objects.filter(narrowed, withdrawn=False, rejected=False)
+    votes = votes.exclude(pk__in=past).exclude(role__in=Label.SETTLING)
+    before = Label.objects.votes_before_rulings().filter(narrowed)
     if asked.run is None:
-        yield votes
-        return
+        return [votes, before]
     run = Run.objects.get(pk=asked.run)
-    yield votes.exclude(annotator__in=machines)
-    yield labels_of_run(project.pk, run.uid).filter(narrowed, replicate=asked.replicate)
+    of_run = labels_of_run(project.pk, run.uid).filter(narrowed, replicate=asked.replicate)
+    return [votes.exclude(annotator__in=machines), before, of_run]
 
 
 def _fetch(

@@ -230,8 +230,8 @@ def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
 def labels_in_view(project: Project, sheet: LabelMatrix, asked: Slice) -> Figure:
     """The share of people's labels that were given with a suggestion in view, of those of which
     it is known: not of imported ones. One query."""
-    people, *_ = counted_labels(project, asked, sheet.raters, None)
-    people = people.filter(annotator__kind__in=PEOPLE, value__isnull=False)
+    votes, before, *_ = counted_labels(project, asked, sheet.raters, None)
+    people = (votes | before).filter(annotator__kind__in=PEOPLE, value__isnull=False)
     if asked.kind:
         people = people.filter(annotator__kind=asked.kind)
     if asked.annotator is not None:
