@@ -10,8 +10,6 @@ from apps.common.catalogues import compile_catalogues
 
 
 class LabelhubConfig(AppConfig):
-    """The composition root."""
-
     name = "labelhub"
 
     def ready(self) -> None:

@@ -22,8 +22,9 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
+from apps.authors.consumers import websocket_urlpatterns as authors  # noqa: E402
+from apps.debates.consumers import websocket_urlpatterns as debates  # noqa: E402
 from apps.exchange.services.imports import MAX_BYTES  # noqa: E402
-from labelhub.routing import foreign_urlpatterns, own_urlpatterns  # noqa: E402
 from labelhub.web.asgi_types import App  # noqa: E402
 from labelhub.web.bodies import require_whole_bodies  # noqa: E402
 from labelhub.web.callers import is_known_caller  # noqa: E402
@@ -43,7 +44,7 @@ http = cast(
     ),
 )
 
-own_sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(own_urlpatterns)))
+own_sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(debates)))
 
 application = ProtocolTypeRouter(
     {
@@ -51,6 +52,6 @@ application = ProtocolTypeRouter(
             require_whole_bodies(http, file_limit=MAX_BYTES, known=is_known_caller)
         ),
         # The widget checks origins by site, and uses no cookies.
-        "websocket": URLRouter([*foreign_urlpatterns, re_path("", own_sockets)]),
+        "websocket": URLRouter([*authors, re_path("", own_sockets)]),
     }
 )

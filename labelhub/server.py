@@ -85,14 +85,17 @@ def serve(
     # Like Ctrl+C: uvicorn raises its stop signal again after it has ended.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        _allow_many_sockets()
+        # Each socket is an open file, and the default limit is often 1024.
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < hard:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         with _locked_data_folder(warn), listener:
             if processes == 1:
                 _serve_requests(listener, announce)
             else:
                 # Early requests wait at the socket.
                 announce(address_of(listener))
-                _run_processes(processes, partial(_serve_requests, listener, _announce_nothing))
+                _run_processes(processes, partial(_serve_requests, listener, lambda _address: None))
     except KeyboardInterrupt:
         return
 
@@ -152,10 +155,6 @@ def _serve_requests(listener: socket.socket, announce: Announce) -> None:
         _Server(announce).run(sockets=[listener])
 
 
-def _announce_nothing(_address: str) -> None:
-    """The parent process has announced the address."""
-
-
 #: uvicorn's settings of websockets.
 SOCKETS: Mapping[str, Any] = {
     "ws": "websockets-sansio",
@@ -188,14 +187,12 @@ class _Server(uvicorn.Server):
         self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, announce the address, warm up."""
         await super().startup(sockets)
         if sockets and self.started:
             self._announce(address_of(sockets[0]))
             threading.Thread(target=warm_up, name="warm-up", daemon=True).start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close connections, and wait for tasks of sockets."""
         await super().shutdown(sockets)
         await wait_for_tasks(AFTER)
 
@@ -208,13 +205,6 @@ class _Server(uvicorn.Server):
             last.daemon = True
             last.start()
         super().handle_exit(sig, frame)
-
-
-def _allow_many_sockets() -> None:
-    """Raise the limit of open files, as each socket is one; the default is often 1024."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < hard:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 @contextmanager

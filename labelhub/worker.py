@@ -77,8 +77,6 @@ KEEPERS: tuple[Callable[[], object], ...] = (
 
 
 class Housekeeping:
-    """A thread that runs the keepers every few seconds."""
-
     def __init__(self, keepers: tuple[Callable[[], object], ...], pause: float) -> None:
         self._keepers = keepers
         self._pause = pause

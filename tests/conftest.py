@@ -18,13 +18,16 @@ from django.contrib.contenttypes.models import ContentType
 from django.core.cache import cache
 from django.core.management.color import no_style
 from django.db import connection
-from django.test import TransactionTestCase
+from django.test import Client, TransactionTestCase
 from django.utils import translation
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker
 
+from apps.accounts.roles import Role
+from apps.authors.models import Site
 from apps.common.jobs import work_task
 from apps.echo.services import selection
+from tests.factories.projects import member_browser
 from tests.postgresql import is_repeated
 from tests.schema_file import copy_schema, keep_schema, schema_file
 
@@ -152,3 +155,14 @@ def sent_jobs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     sent: list[tuple[str, int]] = []
     monkeypatch.setattr(work_task, "delay", lambda *named: sent.append(named))
     return sent
+
+
+@pytest.fixture
+def manager(site: Site) -> Client:
+    """A manager of the project of a test's site."""
+    return member_browser(site.project)
+
+
+@pytest.fixture
+def viewer(site: Site) -> Client:
+    return member_browser(site.project, Role.VIEWER)

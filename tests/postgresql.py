@@ -39,6 +39,7 @@ REPEATED = {
         "echo/test_learning*",
     ],
     "SQL that each database spells in its own way: JSON, text, order, prepared statements": [
+        "agreement/test_rulings*",
         "agreement/test_sli*",
         "common/test_cache*",
         "common/test_outages*",

@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext
 
 from apps.accounts.models import User
+from apps.common.addresses import shows_page
 
 
 class ClosedSignupAdapter(DefaultAccountAdapter):
@@ -26,6 +27,10 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         language = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME)
         if language in dict(settings.LANGUAGES):
             User.objects.filter(pk=user.pk, language="").update(language=language)
+
+    def is_safe_url(self, url: str) -> bool:
+        """Also refuse addresses that show no page; the start page is shown instead."""
+        return super().is_safe_url(url) and shows_page(url)
 
     def get_password_change_redirect_url(self, _request: HttpRequest) -> str:
         """The start page, instead of the form again."""

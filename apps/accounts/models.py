@@ -3,6 +3,7 @@
 from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 
@@ -28,9 +29,6 @@ class User(AbstractUser):
     language = models.CharField(
         max_length=10, blank=True, editable=False, help_text="Chosen in a page; for their e-mails."
     )
-    unread_notifications = models.PositiveIntegerField(
-        default=0, editable=False, help_text="Counted here, so that no page needs a query for it."
-    )
 
     class Meta(AbstractUser.Meta):  # type: ignore[name-defined]
         constraints = [
@@ -43,6 +41,11 @@ class User(AbstractUser):
     def makes_accounts(self) -> bool:
         """Whether they may create accounts: by a permission, not by a role in a project."""
         return self.has_perm("accounts.add_user")
+
+    @cached_property
+    def unread_notifications(self) -> int:
+        """How many notifications they have not read, as of their first use in a request."""
+        return self.notifications.shown_to(self).filter(read_at=None).count()
 
     @property
     def display_name(self) -> str:

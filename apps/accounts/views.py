@@ -1,18 +1,33 @@
 """A user's own API keys; allauth has the pages to sign in and to change the password."""
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.accounts.forms import ApiKeyForm
 from apps.accounts.http import SignedInRequest
+from apps.accounts.models import ApiKey
 from apps.accounts.selectors import get_key, keys_of
 from apps.accounts.services import create_api_key, revoke_api_key
 from apps.common.shown_once import keep_secret, take_secret
+
+
+class ApiKeyForm(forms.Form):
+    """A new key."""
+
+    name = forms.CharField(max_length=100, help_text=_("Where you use it, to recognise it later."))
+    scope = forms.ChoiceField(
+        label=_("Scope"),
+        choices=[(ApiKey.Scope.READ, _("Read only")), (ApiKey.Scope.WRITE, _("Read and write"))],
+        initial=ApiKey.Scope.READ,
+        widget=forms.RadioSelect,
+    )
+
 
 KEY = "api_key"
 

@@ -6,7 +6,6 @@ class AgreementConfig(AppConfig):
     name = "apps.agreement"
 
     def ready(self) -> None:
-        """Models can be imported from here on."""
         from apps.agreement.automation.guarantee import end_promise  # noqa: PLC0415 - not before
         from apps.agreement.report.services import forget_reports  # noqa: PLC0415 - the same
         from apps.authors.models import Erasure  # noqa: PLC0415 - the same

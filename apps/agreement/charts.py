@@ -5,9 +5,8 @@ Each returns None where there is nothing to draw. A figure is ``{"value", "low",
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
@@ -27,10 +26,10 @@ from apps.common.charts import (
 )
 from apps.common.figures import (
     DrawnFigure,
+    dollar_tick,
     draw_figure,
     ends,
     figure_row,
-    localise,
     money,
     range_words,
     share_words,
@@ -72,6 +71,20 @@ class Offer:
     label: str = ""
 
 
+#: Columns of a chart's table that are shares.
+SHARE_COLUMNS = ("value", "low", "high")
+#: What the names of shares end with.
+_SHARES = (
+    "accuracy", "precision", "recall", "percent", "percent_with_abstentions",
+    "exact_match", "hamming_loss", "lift_over_guessing",
+)  # fmt: skip
+
+
+def is_share(measure: str) -> bool:
+    """Whether the measure is shown as per cent; F1 and coefficients are numbers."""
+    return measure.endswith(_SHARES)
+
+
 def sentence(figure: AnyFigure | None, *, percent: bool = False) -> str:
     """All of a figure in one line: ``0.62 (0.58 to 0.66), n 800``."""
     drawn = draw_figure(figure, percent=percent)
@@ -80,14 +93,9 @@ def sentence(figure: AnyFigure | None, *, percent: bool = False) -> str:
     return f"{with_interval(drawn)}{f', n {drawn.n}' if drawn.n else ''}"
 
 
-def interval_words(drawn: DrawnFigure) -> str:
-    """``0.58 to 0.66``."""
-    return range_words(drawn.low, drawn.high)
-
-
 def with_interval(drawn: DrawnFigure) -> str:
     """``0.62 (0.58 to 0.66)``, without an interval the value alone."""
-    return f"{drawn.value} ({interval_words(drawn)})" if drawn.low else drawn.value
+    return f"{drawn.value} ({range_words(drawn.low, drawn.high)})" if drawn.low else drawn.value
 
 
 def step_of(value: float) -> int:
@@ -100,13 +108,14 @@ def interval_bars(
     *,
     of: str,
     low: float | None = None,
+    numbers: Collection[str] = (),
     key: str = "interval-bars",
 ) -> Chart | None:
     """Shares with their 95 % intervals, one under the other.
 
     ``of``: the quantity on the axis, such as ``Accuracy against gold``. Sources are in the order of
     the kinds, those of one kind as given; a source with one figure takes one row. ``low`` is where
-    the axis begins, None: below all intervals.
+    the axis begins, None: below all intervals. ``numbers``: the measures that are no shares.
     """
     sources = sorted(sources, key=lambda source: kind_order(source.kind))
     known = [
@@ -121,10 +130,11 @@ def interval_bars(
         if several:
             names.append(Name(source.name, source.kind, head=True))
         for measure, figure in source.figures.items():
-            drawn = draw_figure(figure, percent=True)
+            percent = measure not in numbers
+            drawn = draw_figure(figure, percent=percent)
             name = measure if several else source.name
             words = f"{source.name}{f', {measure}' if several else ''}: "
-            words += sentence(figure, percent=True)
+            words += sentence(figure, percent=percent)
             if found := ends(figure):
                 least, value, most = found
                 marks.append(
@@ -145,6 +155,7 @@ def interval_bars(
         key=key,
         title=of,
         description=gettext("%(title)s, with 95 %% intervals.") % {"title": of},
+        shares=() if numbers else SHARE_COLUMNS,
         rows=[
             {
                 "source": source.name,
@@ -158,16 +169,16 @@ def interval_bars(
         x=Axis(
             low=axis_floor([least for least, *_ in known]) if low is None else low,
             high=max(1.0, *(high for *_, high in known)),
-            words=share_tick,
+            words=number_tick if numbers else share_tick,
         ),
         y=Axis(names=names, step=21),
         marks=marks,
     )
 
 
-def _dollars_tick(usd: float) -> str:
-    amount = format(Decimal(f"{usd:.3g}").normalize(), "f")
-    return gettext("$%(amount)s") % {"amount": localise(amount)}
+def dollar_words(dollars: float) -> str:
+    """Dollars as :func:`money` prints them."""
+    return money(dollars * NANO)
 
 
 #: Unit → title of the axis, title of the chart, column, words of an amount, words of a tick.
@@ -176,8 +187,8 @@ UNITS: dict[str, tuple[str, str, str, Callable[[float], str], Callable[[float], 
         gettext_noop("cost of an answer"),
         gettext_noop("Share right against cost of an answer"),
         "cost",
-        lambda usd: money(usd * NANO),
-        _dollars_tick,
+        dollar_words,
+        dollar_tick,
     ),
     "calls": (
         gettext_noop("calls for an answer"),
@@ -202,7 +213,6 @@ def cost_quality(
     *,
     unit: str = "USD",
     title: str = "",
-    key: str = "cost-quality",
 ) -> Chart | None:
     """Cost of an answer against how often it is right, of the offers that have both numbers.
 
@@ -242,13 +252,14 @@ def cost_quality(
         )
     stairs = [(known[place][1][1], known[place][2][1]) for place in best]
     return Chart(
-        key=key,
+        key="cost-quality",
         title=title or gettext(titled),
         description=gettext(
             "%(number)s of %(total)s sources are beaten by none: no other is at least as good for "
             "less. Boxes are 95 %% intervals in both directions."
         )
         % {"number": len(best), "total": len(known)},
+        shares=SHARE_COLUMNS,
         rows=[
             {
                 "source": offer.name,

@@ -28,7 +28,7 @@ from apps.labels.blindness import answer_hidden_from
 from apps.labels.models import MACHINES, PEOPLE, Annotator, Gold, ItemState, Kind, Label
 from apps.labels.selectors import current_gold, labels_of_run, rejected_suggestions
 from apps.projects.changes import Translator
-from apps.projects.models import LabelSchema, Project
+from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.evaluation import (
     Evaluation,
@@ -76,14 +76,11 @@ class PredictionSource:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A source that the page offers."""
-
     text: str
     query: Mapping[str, int]
 
     @property
     def address(self) -> str:
-        """The query of an address."""
         return urlencode(self.query)
 
 
@@ -114,7 +111,7 @@ def find_source(
         return _annotator_source(machine) if machine else None
     if not 1 <= replicate <= run.replicates:
         raise NotFound(
-            "replicate: run %(pk)s has %(replicates)s, not a number %(replicate)s.",
+            "replicate: run %(pk)s has replicates 1 to %(replicates)s, not %(replicate)s.",
             pk=str(run.pk),
             replicates=run.replicates,
             replicate=str(replicate),
@@ -157,7 +154,6 @@ def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
 
 
 def run_words(run: Run) -> str:
-    """A run in a list of choices."""
     return gettext("%(protocol)s, run %(number)s, %(day)s") % {
         "protocol": protocol_title(run.protocol),
         "number": run.pk,
@@ -199,6 +195,7 @@ class Comparison:
 
     project: Project
     schema: Schema
+    translator: Translator
     source: PredictionSource | None
     pairs: Sequence[LabelledPair]
     gold: Mapping[int, Any]
@@ -209,7 +206,6 @@ class Comparison:
 
     @property
     def rejected_words(self) -> str:
-        """A sentence about them; empty without any."""
         words = ngettext(
             "%(number)s suggestion was rejected without a label; it is not in this figure.",
             "%(number)s suggestions were rejected without a label; they are not in this figure.",
@@ -219,7 +215,6 @@ class Comparison:
 
     @property
     def gold_total(self) -> int:
-        """Items with gold."""
         return len(self.gold)
 
 
@@ -231,7 +226,6 @@ class EvaluationReport:
     evaluation: Evaluation
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form, the same for command and REST."""
         compared, source = self.compared, self.compared.source
         offline = source is not None and source.offline
         return {
@@ -275,7 +269,8 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
     rows = list(current_gold(project).values_list("item_id", "value", "basis", "decided_by"))
     gold: dict[int, Any] = {item_id: value for item_id, value, _, _ in rows}
     schema = current_schema(project)
-    labels = _predictions(source, schema) if source else {}
+    translator = Translator.of(project.pk) if schema.version > 1 else Translator([])
+    labels = _predictions(source, project, translator) if source else {}
     debated: set[int] = set()
     if source and source.run:
         # Debates that ended, with a label or without.
@@ -287,6 +282,7 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
     return Comparison(
         project=project,
         schema=schema.parsed,
+        translator=translator,
         source=source,
         pairs=[
             LabelledPair(item_id, predicted[item_id], value)
@@ -301,18 +297,17 @@ def compare_with_gold(project: Project, source: PredictionSource | None) -> Comp
     )
 
 
-def _predictions(source: PredictionSource, schema: LabelSchema) -> dict[int, tuple[Any, bool]]:
+def _predictions(
+    source: PredictionSource, project: Project, translator: Translator
+) -> dict[int, tuple[Any, bool]]:
     """Item → the source's label under its current name, and whether somebody rejected that without
     a label."""
-    rejected = rejected_suggestions(schema.project)
+    rejected = rejected_suggestions(project)
     # Also under a former name.
     known = Q(pk__in=rejected) | Q(supersedes__in=rejected)
     wrong = ExpressionWrapper(known, BooleanField())
     labels = source.labels().annotate(wrong=wrong)
     rows = labels.values_list("item_id", "value", "schema__version", "wrong")
-    if schema.version == 1:
-        return {item_id: (value, bool(wrong)) for item_id, value, _, wrong in rows}
-    translator = Translator.of(schema.project_id)
     return {
         item: (translator.value(version, value), bool(wrong))
         for item, value, version, wrong in rows
@@ -372,11 +367,15 @@ def items_by_outcome(compared: Comparison, outcome: str) -> list[int]:
     ]
 
 
-def labels_by_item(source: PredictionSource | None, item_ids: Sequence[int]) -> dict[int, Label]:
-    """Item id → the source's label of it."""
-    if source is None:
+def labels_by_item(compared: Comparison, item_ids: Sequence[int]) -> dict[int, Label]:
+    """Item → the source's label of it, whose value and evidence have today's names."""
+    if compared.source is None:
         return {}
-    return {label.item_id: label for label in source.labels().filter(item__in=item_ids)}
+    labels = compared.source.labels().filter(item__in=item_ids).select_related("schema")
+    for label in labels:
+        label.value = compared.translator.value(label.schema.version, label.value)
+        label.evidence = compared.translator.evidence(label.schema.version, label.evidence)
+    return {label.item_id: label for label in labels}
 
 
 def debates_by_item(source: PredictionSource | None, item_ids: Sequence[int]) -> dict[int, int]:

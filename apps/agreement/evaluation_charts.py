@@ -100,7 +100,8 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
     wrong.sort(key=lambda cell: -cell.count)
     scores = [(score.label, _figures(score)) for score in found.labels]
     measured = [Measured(label, kind, {"": figures["f1"]}) for label, figures in scores]
-    f1 = interval_bars(measured, of=gettext("F1 of each label"), low=0.0, key="scores")
+    title = gettext("F1 of each label")
+    f1 = interval_bars(measured, of=title, low=0.0, numbers=[""], key="scores")
     return EvaluationCharts(scores, f1, by_label, matrix, wrong[:MOST_MISTAKES])
 
 

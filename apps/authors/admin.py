@@ -27,8 +27,6 @@ class SiteAdmin(ReadOnlyAdmin):
 
 @admin.register(Author)
 class AuthorAdmin(ReadOnlyAdmin):
-    """Authors, under their pseudonyms."""
-
     list_display = ["pseudonym", "site", "subject", "trusted", "ruling", "opted_out_at", "seen_at"]
     list_filter = ["trusted", "ruling"]
     list_select_related = ["site"]
@@ -78,8 +76,6 @@ class PayoutAdmin(ReadOnlyAdmin):
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    """Early clicks, opt-outs, refused signatures."""
-
     list_display = ["id", "site", "author", "kind", "at"]
     list_filter = ["kind"]
     list_select_related = ["site", "author"]

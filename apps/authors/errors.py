@@ -4,14 +4,10 @@ from labelhub.core.errors import Conflict, Forbidden, InvalidInput, LabelhubErro
 
 
 class UnknownSite(NotFound):
-    """No site has that key."""
-
     code = "not_found"
 
 
 class OriginRefused(Forbidden):
-    """The page's origin is not among those that the site allows."""
-
     code = "origin"
 
 
@@ -20,8 +16,6 @@ class SiteDisabled(Forbidden):
 
 
 class IdentRequired(Forbidden):
-    """The site asks only authors whom its host has signed in."""
-
     code = "ident_required"
 
 
@@ -40,20 +34,14 @@ class UnknownQuestion(NotFound):
 
 
 class NotYours(Forbidden):
-    """The question was for another author."""
-
     code = "not_yours"
 
 
 class AlreadyAnswered(Conflict):
-    """The question is already answered or dismissed."""
-
     code = "already_answered"
 
 
 class Expired(Conflict):
-    """The time to answer the question is over."""
-
     code = "expired"
 
 
@@ -66,8 +54,6 @@ class TooEarly(LabelhubError):
 
 
 class TooLate(Conflict):
-    """The time to undo an answer is over."""
-
     code = "too_late"
 
 
@@ -86,6 +72,4 @@ class ConsentRequired(InvalidInput):
 
 
 class Erased(Conflict):
-    """The author's data was deleted meanwhile."""
-
     code = "erased"

@@ -143,7 +143,6 @@ class FeatureForm(forms.Form):
             yield LANGUAGES[language], self[f"question_{language}"], self[f"options_{language}"]
 
     def plain(self) -> list[forms.BoundField]:
-        """The other fields."""
         return [field for field in self if not field.name.startswith(("question_", "options_"))]
 
     def definition_read(self) -> Feature:
@@ -228,7 +227,6 @@ class FeatureForm(forms.Form):
 
 
 def _initial_of(feature: Feature) -> dict[str, Any]:
-    """The initial values of the fields for an existing feature."""
     initial = feature.to_json()
     initial["values"] = [
         f"{value}: {feature.meanings[value]}" if feature.meanings.get(value) else value
@@ -246,7 +244,6 @@ def _initial_of(feature: Feature) -> dict[str, Any]:
 
 
 def _field_name(field: str) -> str:
-    """The form's name for a field of a definition."""
     parts = [part.strip() for part in field.split(",")]
     if parts[0] != "templates":
         return {"meanings": "values"}.get(parts[0], parts[0])
@@ -257,8 +254,6 @@ def _field_name(field: str) -> str:
 
 
 class FeatureFileForm(forms.Form):
-    """Many features at once."""
-
     file = forms.FileField(
         widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.json,text/csv"}),
         error_messages={"empty": _("The file is empty.")},

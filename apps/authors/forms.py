@@ -5,7 +5,6 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django import forms
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
@@ -25,36 +24,28 @@ ORIGINS_HELP = _(
 
 
 class LinesField(forms.CharField):
-    """A list, one entry per line."""
-
     def __init__(self, *, rows: int = 3, commas: bool = False, **kwargs: Any) -> None:
         widget = forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
         super().__init__(widget=widget, **kwargs)
         self.commas = commas
 
     def prepare_value(self, value: Any) -> Any:
-        """A list as lines; typed text is unchanged."""
         return "\n".join(map(str, value)) if isinstance(value, list | tuple) else value
 
     def clean(self, value: Any) -> Any:
-        """The lines that are not empty."""
         text: str = super().clean(value)
         parts = text.replace(",", "\n").splitlines() if self.commas else text.splitlines()
         return [part.strip() for part in parts if part.strip()]
 
 
 class PercentField(forms.DecimalField):
-    """A share, typed as a percentage."""
-
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(min_value=0, max_value=100, decimal_places=2, **kwargs)
 
     def prepare_value(self, value: Any) -> Any:
-        """A share as a percentage; typed text is unchanged."""
         return f"{value * 100:g}" if isinstance(value, float) else value
 
     def clean(self, value: Any) -> Any:
-        """The share, from 0 to 1."""
         return float(super().clean(value)) / 100
 
 
@@ -65,11 +56,9 @@ class DollarsField(forms.DecimalField):
         super().__init__(min_value=0, max_digits=15, decimal_places=6, required=False, **kwargs)
 
     def prepare_value(self, value: Any) -> Any:
-        """Nano-USD as USD; typed text is unchanged."""
         return f"{Decimal(value) / NANO:f}" if isinstance(value, int) else value
 
     def clean(self, value: Any) -> Any:
-        """Nano-USD, or None."""
         dollars = super().clean(value)
         return None if dollars is None else int(dollars * NANO)
 
@@ -83,7 +72,6 @@ def library_choices() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def picked_features(picked: list[str]) -> list[Feature]:
-    """The selected features of the library, in its order."""
     wanted = set(picked)
     return [
         feature
@@ -94,8 +82,6 @@ def picked_features(picked: list[str]) -> list[Feature]:
 
 
 class LanguagesForm(forms.Form):
-    """The default language and the other languages of a site."""
-
     language = forms.ChoiceField(
         label=_("Default language"),
         choices=list(LANGUAGES.items()),
@@ -119,8 +105,6 @@ class LanguagesForm(forms.Form):
 
 
 class _ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]  # generic only in the stubs
-    """A model, offered as on the other pages."""
-
     def label_from_instance(self, obj: ModelSpec) -> str:
         return obj.full_title
 
@@ -130,8 +114,6 @@ _Group = tuple[str, StrOrPromise, StrOrPromise, list[forms.BoundField], bool]
 
 
 class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg]  # generic only in the stubs
-    """All settings of a site, in groups."""
-
     OPEN = ("embedding", "asking")
     GROUPS = (
         ("embedding", _("Pages and authors"), _(
@@ -305,8 +287,6 @@ class SiteSettingsForm(forms.ModelForm, LanguagesForm):  # type: ignore[type-arg
 
 
 class ConsentForm(forms.Form):
-    """The consent text in each language of the site."""
-
     def __init__(self, *args: Any, site: Site, texts: dict[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for language in site.languages:
@@ -399,7 +379,6 @@ class SiteForm(LanguagesForm):
         return cleaned
 
     def features(self) -> list[Feature]:
-        """The features that the site will ask about."""
         chosen = self.cleaned_data["questions"]
         if chosen == PICK:
             return picked_features(self.cleaned_data["picked"])
@@ -417,13 +396,10 @@ class SiteForm(LanguagesForm):
         )
 
     def chosen_set(self) -> str:
-        """The key of the selected set."""
         return str(self["questions"].value())
 
 
 class ConsoleForm(forms.Form):
-    """A message for the test console."""
-
     text = forms.CharField(
         label=_("A message as an author would write it"),
         max_length=8000,
@@ -433,8 +409,6 @@ class ConsoleForm(forms.Form):
 
 
 class RulingForm(forms.Form):
-    """A manager's decision, which overrides the signals."""
-
     trusted = forms.TypedChoiceField(
         label=_("Decision"),
         choices=[("no", _("Exclude")), ("yes", _("Include")), ("", _("Let the signals decide"))],
@@ -450,28 +424,7 @@ class RulingForm(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Excluding an author requires a reason."""
         cleaned: dict[str, Any] = super().clean() or {}
         if cleaned.get("trusted") is False and not cleaned.get("reason"):
             self.add_error("reason", _("Give a reason: it is stored with the answers."))
         return cleaned
-
-
-class TypedForm(forms.Form):
-    """A confirmation by typing the given words, for actions that cannot be undone."""
-
-    typed = forms.CharField()
-
-    def __init__(self, *args: Any, words: str, label: StrOrPromise, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.words = words
-        self.fields["typed"].label = label
-
-    def clean_typed(self) -> str:
-        """Require exactly these words."""
-        typed: str = self.cleaned_data["typed"].strip()
-        if typed != self.words:
-            raise forms.ValidationError(
-                gettext("Type exactly “%(words)s”.") % {"words": self.words}
-            )
-        return typed

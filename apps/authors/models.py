@@ -166,7 +166,6 @@ class Site(models.Model):
 
     @property
     def language(self) -> str:
-        """The default language."""
         return str(self.languages[0]) if self.languages else "en"
 
 
@@ -261,7 +260,6 @@ class Feature(models.Model):
 
     @cached_property
     def parsed(self) -> Definition:
-        """The validated definition."""
         return parse_feature(self.definition)
 
 
@@ -379,8 +377,6 @@ class Author(models.Model):
 
 
 class Consent(models.Model):
-    """What an author agreed to, and when they took it back."""
-
     author = models.ForeignKey(Author, on_delete=models.CASCADE, related_name="consents")
     text = models.ForeignKey(ConsentText, on_delete=models.CASCADE, related_name="consents")
     by = models.CharField(max_length=10, choices=Site.ConsentBy.choices)

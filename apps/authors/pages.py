@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -48,11 +49,10 @@ def site_page(request: SignedInRequest, site: Site, tab: str) -> dict[str, Any]:
 
 
 def chosen_days(request: SignedInRequest) -> int:
-    """The days that ``?days=`` asks for, usually a week."""
     given = request.GET.get("days", "")
     return next((days for days in WINDOW_WORDS if str(days) == given), 7)
 
 
-def own_origin(request: SignedInRequest) -> str:
+def own_origin(request: HttpRequest) -> str:
     """This server's own origin, as the user's browser would send it."""
     return f"{request.scheme}://{request.get_host()}".lower()

@@ -40,8 +40,6 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class NamedRate:
-    """A rate with its name, ready for the figure component."""
-
     key: str
     name: StrOrPromise
     count: int
@@ -50,7 +48,6 @@ class NamedRate:
 
 
 def figure_of(rate: FunnelRate) -> dict[str, Any]:
-    """The rate for the figure component."""
     return asdict(rate)
 
 

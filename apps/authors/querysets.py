@@ -64,7 +64,6 @@ class RewardQuerySet(models.QuerySet["Reward"]):
         return self.filter(void_at__isnull=True)
 
     def cents(self) -> int:
-        """Their sum."""
         return self.aggregate(sum=models.Sum("cents"))["sum"] or 0
 
     def due(self, now: datetime) -> "RewardQuerySet":

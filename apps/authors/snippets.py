@@ -29,7 +29,6 @@ def csp(origin: str) -> str:
 
 
 def python_token(site: Site) -> str:
-    """Python code that signs a visitor's id."""
     return f"""import os, time
 import jwt  # pip install pyjwt
 
@@ -44,7 +43,6 @@ def labelhub_token(user_id: str) -> str:
 
 
 def node_token(site: Site) -> str:
-    """Node code that signs a visitor's id."""
     return f"""import jwt from "jsonwebtoken"; // npm install jsonwebtoken
 
 export function labelhubToken(userId) {{

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from django.utils.translation import gettext
@@ -24,73 +23,65 @@ class StageLabel:
 
 
 #: In the order in which a message meets them.
-STAGES: Mapping[str, StageLabel] = MappingProxyType(
-    {
-        "screen": StageLabel(
-            _("Filter"), _("Drops short or repeated texts and many links, without a model.")
-        ),
-        "redaction": StageLabel(
-            _("Personal data"), _("Removed before anything else reads the text.")
-        ),
-        "sensitive": StageLabel(_("Sensitive topics"), _("Never asked about, never kept.")),
-        "interrupted": StageLabel(_("Moment"), _("A question that comes too late is not asked.")),
-        "budget": StageLabel(_("Budget"), _("What models may cost per day.")),
-        "throttle": StageLabel(_("Not too often"), _("Pauses, limits and sampling of this site.")),
-        "model": StageLabel(_("Model"), _("Whether the model could be reached.")),
-        "relevance": StageLabel(
-            _("Relevance"), _("The kind of message, and the features that matter to it.")
-        ),
-        "prediction": StageLabel(_("Prediction"), _("The most probable value of each feature.")),
-        "enough": StageLabel(_("Enough to ask"), _("Whether enough features are left.")),
-        "choice": StageLabel(
-            _("Worth asking"), _("Whether an answer would teach more than it costs.")
-        ),
-        "questions": StageLabel(
-            _("Questions"), _("Worded by a model and checked, or taken from a template.")
-        ),
-        "left": StageLabel(_("Still there"), _("Authors who opted out or left are not asked.")),
-    }
-)
+STAGES: Mapping[str, StageLabel] = {
+    "screen": StageLabel(
+        _("Filter"), _("Drops short or repeated texts and many links, without a model.")
+    ),
+    "redaction": StageLabel(_("Personal data"), _("Removed before anything else reads the text.")),
+    "sensitive": StageLabel(_("Sensitive topics"), _("Never asked about, never kept.")),
+    "interrupted": StageLabel(_("Moment"), _("A question that comes too late is not asked.")),
+    "budget": StageLabel(_("Budget"), _("What models may cost per day.")),
+    "throttle": StageLabel(_("Not too often"), _("Pauses, limits and sampling of this site.")),
+    "model": StageLabel(_("Model"), _("Whether the model could be reached.")),
+    "relevance": StageLabel(
+        _("Relevance"), _("The kind of message, and the features that matter to it.")
+    ),
+    "prediction": StageLabel(_("Prediction"), _("The most probable value of each feature.")),
+    "enough": StageLabel(_("Enough to ask"), _("Whether enough features are left.")),
+    "choice": StageLabel(_("Worth asking"), _("Whether an answer would teach more than it costs.")),
+    "questions": StageLabel(
+        _("Questions"), _("Worded by a model and checked, or taken from a template.")
+    ),
+    "left": StageLabel(_("Still there"), _("Authors who opted out or left are not asked.")),
+}
 #: Messages dropped by these stages were not worth a question; those dropped by others were.
 NOT_WORTH_ASKING = frozenset({"screen", "sensitive", "relevance", "enough"})
 
-REASONS: Mapping[str, StrOrPromise] = MappingProxyType(
-    {
-        "empty": _("nothing written"),
-        "smalltalk": _("small talk"),
-        "spam": _("looks like spam"),
-        "machine_like": _("looks machine-written"),
-        "too_short": _("too short: it does not say what the author wants"),
-        "repeated": _("said before"),
-        "overlong": _("too long to be typed by a person"),
-        "danger": _("mentions a danger or a death"),
-        "judged_danger": _("the model says: somebody is in danger"),
-        "judged_sensitive": _("the model says: a sensitive topic"),
-        "judged_spam": _("the model says: spam or noise"),
-        "unsure": _("the model is unsure"),
-        "crisis_before": _("an earlier message mentioned a danger"),
-        "opted_out": _("the author opted out"),
-        "open_question": _("a question is still open"),
-        "conversation_full": _("the limit of this conversation is reached"),
-        "day_full": _("the limit of today is reached"),
-        "backing_off": _("the author dismissed the last questions"),
-        "too_soon": _("too soon after the last question or the author's arrival"),
-        "not_judged": _("no model could judge a message shortly before"),
-        "too_few_messages": _("too few messages since the last question or the author's arrival"),
-        "not_sampled": _("not in the sample"),
-        "none_relevant": _("no feature is relevant"),
-        "no_prediction": _("no value could be predicted"),
-        "too_few": _("too few features left"),
-        "not_worth_asking": _("an answer would cost more than it teaches"),
-        "no_question": _("no question passed the checks"),
-        "not_offered": _("not one of the feature's values"),
-        "too_long": _("too long to offer"),
-        "not_fit_to_show": _("not fit to show"),
-        "failed": _("the model could not be reached"),
-        "refused": _("the model refused"),
-        "unparsed": _("the model's answer could not be read"),
-    }
-)
+REASONS: Mapping[str, StrOrPromise] = {
+    "empty": _("nothing written"),
+    "smalltalk": _("small talk"),
+    "spam": _("looks like spam"),
+    "machine_like": _("looks machine-written"),
+    "too_short": _("too short: it does not say what the author wants"),
+    "repeated": _("said before"),
+    "overlong": _("too long to be typed by a person"),
+    "danger": _("mentions a danger or a death"),
+    "judged_danger": _("the model says: somebody is in danger"),
+    "judged_sensitive": _("the model says: a sensitive topic"),
+    "judged_spam": _("the model says: spam or noise"),
+    "unsure": _("the model is unsure"),
+    "crisis_before": _("an earlier message mentioned a danger"),
+    "opted_out": _("the author opted out"),
+    "open_question": _("a question is still open"),
+    "conversation_full": _("the limit of this conversation is reached"),
+    "day_full": _("the limit of today is reached"),
+    "backing_off": _("the author dismissed the last questions"),
+    "too_soon": _("too soon after the last question or the author's arrival"),
+    "not_judged": _("no model could judge a message shortly before"),
+    "too_few_messages": _("too few messages since the last question or the author's arrival"),
+    "not_sampled": _("not in the sample"),
+    "none_relevant": _("no feature is relevant"),
+    "no_prediction": _("no value could be predicted"),
+    "too_few": _("too few features left"),
+    "not_worth_asking": _("an answer would cost more than it teaches"),
+    "no_question": _("no question passed the checks"),
+    "not_offered": _("not one of the feature's values"),
+    "too_long": _("too long to offer"),
+    "not_fit_to_show": _("not fit to show"),
+    "failed": _("the model could not be reached"),
+    "refused": _("the model refused"),
+    "unparsed": _("the model's answer could not be read"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +97,6 @@ class StageRow:
 
 
 def stage_name(stage: str) -> StrOrPromise:
-    """The name of a stage for people."""
     return STAGES[stage].name if stage in STAGES else stage.replace("_", " ").capitalize()
 
 
@@ -116,7 +106,6 @@ def reason_words(reason: str) -> str:
 
 
 def stage_row(stored: Mapping[str, Any]) -> StageRow:
-    """A stored verdict of a message, ready to show."""
     stage, data = str(stored.get("stage", "")), stored.get("data") or {}
     known = STAGES.get(stage)
     return StageRow(
@@ -167,7 +156,6 @@ def _question_words(key: str, outcome: Mapping[str, Any]) -> str:
 
 
 def _first_few(words: Any) -> str:
-    """The first names, and how many more there are."""
     rest = len(words) - MOST_NAMED
     named = _join(words[:MOST_NAMED])
     if rest <= 0:

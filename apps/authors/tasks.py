@@ -56,7 +56,6 @@ def launch_asking(message_id: int) -> None:
 
 
 def resume_messages() -> int:
-    """Send a task for each message in nobody's hands; how many."""
     ids = unfinished_messages()
     for message_id in ids:
         ask_about_task.delay(message_id)

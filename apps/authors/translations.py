@@ -91,5 +91,4 @@ REWARD_OFFER = {
 
 
 def translated(words: dict[str, str], language: str) -> str:
-    """The words in ``language``, or in English."""
     return words.get(language) or words["en"]

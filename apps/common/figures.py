@@ -16,6 +16,7 @@ from django.utils.translation import get_language_bidi, gettext, gettext_lazy, g
 
 from apps.common.methods import method_words
 from labelhub.core.errors import InvalidInput
+from labelhub.core.phrases import Phrase
 
 _NANO = 1_000_000_000
 _MOST_DOLLARS = 1_000_000_000
@@ -135,14 +136,27 @@ def share_words(value: float) -> str:
 
 
 def money(nano_usd: float | None) -> str:
-    """Nano-dollars as dollars, small sums with two significant digits: ``$0.0012``, ``$3.40``."""
+    """Nano-dollars as dollars, below a cent with two significant digits: ``$0.0012``, ``$3.40``."""
     if nano_usd is None:
         return "—"
+    amount = usd(abs(nano_usd))
+    return f"−{amount}" if nano_usd < 0 else str(amount)
+
+
+def usd(nano_usd: float) -> Phrase:
+    """The amount that :func:`money` prints, for a message."""
     dollars = float(nano_usd) / _NANO
-    size = abs(dollars)
-    decimals = 2 if size >= 0.1 else min(9, 1 - math.floor(math.log10(size))) if size else 0
-    amount = gettext("$%(amount)s") % {"amount": localise(f"{size:,.{decimals}f}")}
-    return f"−{amount}" if dollars < 0 else amount
+    decimals = 2 if dollars else 0
+    if 0 < dollars < 0.00995:
+        decimals = min(9, 1 - math.floor(math.log10(dollars)))
+    return Phrase("$%(amount)s", amount=Decimal(f"{dollars:.{decimals}f}"))
+
+
+def dollar_tick(dollars: float) -> str:
+    """All digits of a round number; :func:`money` would print several lines of a grid alike."""
+    amount = Decimal(f"{dollars:.3g}")
+    decimals = max(2, len(f"{amount:f}".partition(".")[2])) if amount else 0
+    return str(Phrase("$%(amount)s", amount=Decimal(f"{amount:.{decimals}f}")))
 
 
 def nanousd(dollars: Decimal | None) -> int | None:

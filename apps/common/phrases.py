@@ -7,7 +7,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils.translation import gettext, ngettext
 
 from apps.common.figures import localise
-from labelhub.core.phrases import Phrase, fill_pattern
+from labelhub.core.phrases import Phrase, fill_pattern, number_text
 
 
 def print_phrase(phrase: Phrase) -> str:
@@ -20,9 +20,7 @@ def print_phrase(phrase: Phrase) -> str:
 
 
 def _show(value: Any) -> str:
-    if isinstance(value, str):
-        return str(value)
-    return localise(f"{value:,}" if isinstance(value, int) else f"{value:,.12g}")
+    return str(value) if isinstance(value, str) else localise(number_text(value))
 
 
 class PhraseField(models.TextField[Any, Any]):

@@ -63,8 +63,6 @@ class Line:
 
 
 class Offline:
-    """The offline model itself: there is nothing to connect to."""
-
     async def complete(self, spec: ModelSpec, call: Call) -> Completion:
         """What it says, without a gateway's waiting and counting."""
         return await OfflineModel().complete(call)
@@ -135,7 +133,6 @@ def _draw_reaction(decision: Decision, line: Line, draws: Random) -> list[str]:
 
 
 def _click_chance(decision: Decision, line: Line) -> float:
-    """The chance that the author clicks."""
     item: dict[str, Any] = decision.item.definition if decision.item else {}
     known = item.get("attributes", {})
     suited = sum(value in known.get(key, ()) for key, value in line.answers.items())
@@ -158,8 +155,6 @@ EXPECTED = {"budget": 1.0, "recipient": 0.5, "experience_level": 0.5}
 
 @dataclass(slots=True)
 class _Past:
-    """The state while the past is made."""
-
     echo: Echo
     begun: datetime
     visitors: Sequence[Author]
@@ -225,7 +220,6 @@ def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
 
 
 def _learn(echo: Echo, moment: datetime) -> None:
-    """Log the events before ``moment``, and learn from them."""
     before = echo.logged
     gather_answers(echo, moment)
     gather_rewards(echo, moment)
@@ -310,5 +304,4 @@ def prepare_demo_site(manager: User, origins: Sequence[str]) -> Site:
 
 
 def find_demo_site() -> Site | None:
-    """The demo's site, where this is a demo."""
     return Site.objects.filter(project__slug=SLUG, name=NAME).first()

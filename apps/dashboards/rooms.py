@@ -122,7 +122,6 @@ class ShownRoom:
 
     @property
     def url(self) -> str:
-        """The address of the first page."""
         return self.tabs[0].url
 
     @property

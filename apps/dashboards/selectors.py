@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+from itertools import compress
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
@@ -42,26 +43,15 @@ class ProjectRow:
 
     @property
     def role(self) -> str:
-        """The person's role in words."""
         return str(Role(self.member.role).label) if self.member else gettext("Operator")
 
     @property
     def reviews(self) -> bool:
-        """Whether this person may review."""
         return self.member is None or self.member.role != Role.VIEWER
 
     @property
     def decides(self) -> bool:
-        """Whether this person may adjudicate."""
         return self.reviews and (self.member is None or self.member.kind == ReviewerKind.EXPERT)
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing needs this person, and nothing runs."""
-        wanted = (self.reviews and self.progress.to_review) or (
-            self.decides and self.progress.for_experts
-        )
-        return not (wanted or self.running or self.importing or self.unread)
 
 
 def project_rows(user: User) -> list[ProjectRow]:
@@ -92,25 +82,18 @@ def project_rows(user: User) -> list[ProjectRow]:
 
 def only_queue(user: User) -> Project | None:
     """The project of somebody who is a reviewer in one project, and nothing else anywhere."""
-    members = [] if user.is_superuser else user.memberships.select_related("project")[:2]
-    found = list(members)
+    found = [] if user.is_superuser else list(user.memberships.select_related("project")[:2])
     alone = len(found) == 1 and found[0].role == Role.REVIEWER
     return found[0].project if alone else None
 
 
 @dataclass(frozen=True, slots=True)
 class MenuFacts:
-    """What the menu of a project depends on. ``unread``: comments that mention the user."""
+    """What the menu of a project depends on: the keys of the conditional rooms that have something
+    in them, and the number of unread comments that mention the user."""
 
-    has_sites: bool
-    has_conflicts: bool
+    present: set[str]
     unread: int
-
-    @property
-    def present(self) -> set[str]:
-        """The conditional rooms that have something in them, by their keys."""
-        rooms = {"sites": self.has_sites, "adjudication": self.has_conflicts}
-        return {key for key, holds in rooms.items() if holds}
 
 
 def menu_facts(project: Project, user: User | AnonymousUser) -> MenuFacts:
@@ -120,16 +103,13 @@ def menu_facts(project: Project, user: User | AnonymousUser) -> MenuFacts:
     )
     unread = Mention.objects.filter(user=user.pk, seen_at=None, comment__project=OuterRef("pk"))
     counted = unread.order_by().values("user").annotate(number=Count("pk")).values("number")
-    row = (
-        Project.objects.filter(pk=project.pk)
-        .order_by()
-        .values_list(
-            Exists(Site.objects.filter(project=OuterRef("pk"))),
-            Exists(conflicts),
-            Coalesce(Subquery(counted), 0),
-        )
-    )
-    return MenuFacts(*row.get())
+    row = Project.objects.filter(pk=project.pk).order_by()
+    *holds, unread = row.values_list(
+        Exists(Site.objects.filter(project=OuterRef("pk"))),
+        Exists(conflicts),
+        Coalesce(Subquery(counted), 0),
+    ).get()
+    return MenuFacts(set(compress(("sites", "adjudication"), holds)), unread)
 
 
 def is_hidden(item: Item, user: User) -> bool:
@@ -147,8 +127,6 @@ def debates_of_item(item: Item, user: User) -> QuerySet[Debate]:
 
 @dataclass(frozen=True, slots=True)
 class PersonLabels:
-    """How many items somebody labelled."""
-
     name: str
     items: int
 
@@ -167,12 +145,10 @@ class Changes:
 
     @property
     def labelled(self) -> int:
-        """Labels by all people together."""
         return sum(person.items for person in self.labels)
 
     @property
     def nothing(self) -> bool:
-        """Whether nothing has changed."""
         return not (self.labels or self.gold or self.runs or self.imports or self.unread)
 
 

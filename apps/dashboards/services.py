@@ -31,17 +31,13 @@ PROTOCOLS: Mapping[str, Mapping[str, Any]] = {
 
 def prepare_demo_agreement(manager: User) -> Project:
     """Make what is missing of the project; what is there stays as it is."""
-    project = Project.objects.filter(slug=DESK_SLUG).first() or create_project(
-        actor=manager,
-        slug=DESK_SLUG,
-        name="Library desk",
-        description=(
-            "Who understands what the writer wanted? Messages, authors and people's labels were "
-            "written for this demo."
-        ),
-        schema=parse_schema(json.loads((DATA / "desk_schema.json").read_text(encoding="utf-8"))),
-        guideline=(DATA / "desk_guideline.md").read_text(encoding="utf-8"),
-        blind_share=0,  # a tour: every item shows what it can show
+    project = _find_or_create_project(
+        manager,
+        DESK_SLUG,
+        "desk",
+        "Library desk",
+        "Who understands what the writer wanted? Messages, authors and people's labels were "
+        "written for this demo.",
     )
     if not project.items.exists():
         import_file(project, manager, DATA / "desk_messages.jsonl")
@@ -50,6 +46,20 @@ def prepare_demo_agreement(manager: User) -> Project:
         if protocol not in done:
             run_offline(project, manager, protocol, settings)
     return project
+
+
+def _find_or_create_project(
+    manager: User, slug: str, files: str, name: str, description: str
+) -> Project:
+    return Project.objects.filter(slug=slug).first() or create_project(
+        actor=manager,
+        slug=slug,
+        name=name,
+        description=description,
+        schema=parse_schema(json.loads((DATA / f"{files}_schema.json").read_text("utf-8"))),
+        guideline=(DATA / f"{files}_guideline.md").read_text("utf-8"),
+        blind_share=0,  # a tour: every item shows what it can show
+    )
 
 
 def import_file(
@@ -91,8 +101,6 @@ OPERATOR = "operator"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Somebody who can sign in to the demo."""
-
     username: str
     password: str
     role: str
@@ -116,15 +124,8 @@ def prepare_demo(password: str = PASSWORD, origins: Sequence[str] = ()) -> tuple
     people = [_person(login, password) for login in LOGINS]
     manager, reviewer = people[0][0], people[1][0]
     ensure_builtin()
-    project = Project.objects.filter(slug=SLUG).first() or create_project(
-        actor=manager,
-        slug=SLUG,
-        name="Hotel reviews",
-        description="Which aspects does a guest write about? Reviews written for this demo.",
-        schema=parse_schema(json.loads((DATA / "hotel_schema.json").read_text(encoding="utf-8"))),
-        guideline=(DATA / "hotel_guideline.md").read_text(encoding="utf-8"),
-        blind_share=0,  # a tour: every item shows what it can show
-    )
+    description = "Which aspects does a guest write about? Reviews written for this demo."
+    project = _find_or_create_project(manager, SLUG, "hotel", "Hotel reviews", description)
     if not project.items.exists():
         import_file(project, manager, DATA / "hotel_reviews.jsonl", with_gold=WITH_GOLD)
     if not Run.objects.filter(project=project).exists():

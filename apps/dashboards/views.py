@@ -92,7 +92,6 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The project's items, with search and filters."""
     project = get_project(request.user, slug, Right.VIEW)
     context = project_page(request, project, "items")
     context |= item_search(request, project, manages=context["role"] == Role.MANAGER)
@@ -103,7 +102,6 @@ def item_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def item_detail(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
-    """One item with all its labels and debates."""
     project = get_project(request.user, slug, Right.VIEW)
     item = item_with_ledger(project, item_id)
     if item is None:

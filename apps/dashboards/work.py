@@ -1,12 +1,13 @@
 """The people's work on a project, the waiting items by reason, and one reviewer's desk."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from math import ceil, sqrt
+from operator import itemgetter
 from typing import Any
 
-from django.db.models import Count, F, Max, Q, Sum
+from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -20,7 +21,7 @@ from apps.debates.naming import reason_words
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Assignment, ItemState, Label
 from apps.labels.selectors import at_stage
-from apps.projects.models import Guideline, LabelSchema, Membership, Project
+from apps.projects.models import Membership, Project
 from apps.reviews.comments.selectors import readable_comments
 from apps.reviews.models import Decision, Draft, Mention, ReviewerStatus, Slot
 
@@ -28,14 +29,6 @@ from apps.reviews.models import Decision, Draft, Mention, ReviewerStatus, Slot
 DRAWN, RECENT = 28, 7
 #: Of the normal distribution, for 95 %.
 _Z = 1.96
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """What was labelled on one day."""
-
-    day: date
-    labels: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ class Forecast:
     high: int | None
 
 
-def labels_by_day(project: Project, user: User | None = None) -> list[Day]:
+def labels_by_day(project: Project, user: User | None = None) -> dict[date, int]:
     """The last four weeks, day by day, today last: current answers of all or of ``user``."""
     today = timezone.localdate()
     first = today - timedelta(days=DRAWN - 1)
@@ -69,18 +62,18 @@ def labels_by_day(project: Project, user: User | None = None) -> list[Day]:
     counted = rows.order_by().annotate(day=TruncDate("created_at")).values_list("day")
     found = dict(counted.annotate(n=Count("pk")))
     days = [first + timedelta(days=number) for number in range(DRAWN)]
-    return [Day(day, found.get(day, 0)) for day in days]
+    return {day: found.get(day, 0) for day in days}
 
 
-def days_chart(days: Sequence[Day]) -> Chart | None:
+def days_chart(days: Mapping[date, int]) -> Chart | None:
     """Labels a day as bars, today last; None without labels."""
-    most = max((day.labels for day in days), default=0)
+    most = max(days.values())
     if not most:
         return None
-    named = [f"{date_format(day.day, 'D')} {day_words(day.day)}" for day in days]
+    named = [f"{date_format(day, 'D')} {day_words(day)}" for day in days]
     rows: list[dict[str, str | int | float | None]] = [
-        {gettext_noop("day"): name, gettext_noop("labels"): day.labels}
-        for name, day in zip(named, days, strict=True)
+        {gettext_noop("day"): name, gettext_noop("labels"): labels}
+        for name, labels in zip(named, days.values(), strict=True)
     ]
     return Chart(
         key="days",
@@ -88,17 +81,17 @@ def days_chart(days: Sequence[Day]) -> Chart | None:
         description=gettext("Labels a day over the last %(days)s days; the last is today.")
         % {"days": len(days)},
         rows=rows[::-1],
-        x=Axis(names=[Name(day_words(day.day)) for day in days], step=0),
+        x=Axis(names=[Name(day_words(day)) for day in days], step=0),
         y=Axis(high=most, ticks=[0, most], words=number_tick),
         marks=[
-            Bar(x=number, top=day.labels, words=f"{name}: {count_words(day.labels)}")
-            for number, (name, day) in enumerate(zip(named, days, strict=True))
+            Bar(x=number, top=labels, words=f"{name}: {count_words(labels)}")
+            for number, (name, labels) in enumerate(zip(named, days.values(), strict=True))
         ],
         height=64,
     )
 
 
-def forecast(project: Project, days: Sequence[Day]) -> Forecast | None:
+def forecast(project: Project, days: Mapping[date, int]) -> Forecast | None:
     """From the pace of the last seven days; None where nobody labelled in them, or nothing waits.
 
     Today is left out where somebody worked on one of them: it is not over.
@@ -106,9 +99,9 @@ def forecast(project: Project, days: Sequence[Day]) -> Forecast | None:
     queued = ItemState.objects.filter(at_stage("waiting"), project=project).order_by()
     left: dict[str, Any] = queued.aggregate(left=Sum(F("required_labels") - F("labels_by_people")))
     wanted: int = left["left"] or 0
-    recent = [day.labels for day in days[-RECENT - 1 : -1]]
+    *recent, today = list(days.values())[-RECENT - 1 :]
     if not any(recent):
-        recent = [days[-1].labels]
+        recent = [today]
     pace = sum(recent) / len(recent)
     if not wanted or not pace:
         return None
@@ -129,16 +122,12 @@ NEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class WaitingItems:
-    """Items that wait for one reason."""
-
     words: str
     items: int
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerRow:
-    """The work of one member who may label."""
-
     member: Membership
     labels: int
     this_week: int
@@ -151,23 +140,18 @@ class WorkerRow:
 
 @dataclass(frozen=True, slots=True)
 class WorkReport:
-    """The progress of the people's work."""
-
-    days: Sequence[Day]
+    chart: Chart | None
     forecast: Forecast | None
     waiting: Sequence[WaitingItems]
     workers: Sequence[WorkerRow]
-
-    @property
-    def chart(self) -> Chart | None:
-        """Labels a day; None without labels."""
-        return days_chart(self.days)
 
 
 def work_report(project: Project) -> WorkReport:
     """For managers; eight queries, however many people there are."""
     days = labels_by_day(project)
-    return WorkReport(days, forecast(project, days), waiting_by_reason(project), _workers(project))
+    return WorkReport(
+        days_chart(days), forecast(project, days), waiting_by_reason(project), _workers(project)
+    )
 
 
 def waiting_by_reason(project: Project) -> list[WaitingItems]:
@@ -230,19 +214,10 @@ def _workers(project: Project) -> list[WorkerRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A new version of the labels or the guideline."""
-
-    version: int
-    changed_at: datetime
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
 class Desk:
     """A reviewer's own work in one project."""
 
-    days: Sequence[Day]
+    chart: Chart | None
     labels: int
     today: int
     given: int
@@ -251,17 +226,11 @@ class Desk:
     drafts: Sequence[Draft]
     mentions: Sequence[Mention]
     returned: Sequence[Label]
-    changes: Sequence[Change]
+    changes: Sequence[dict[str, Any]]
     paused: ReviewerStatus | None
-
-    @property
-    def chart(self) -> Chart | None:
-        """Labels a day; None without labels."""
-        return days_chart(self.days)
 
 
 def desk_of(project: Project, user: User) -> Desk:
-    """The desk of ``user``; eleven queries."""
     days = labels_by_day(project, user)
     standing = Decision.objects.standing(project, user).order_by()
     postponed = standing.filter(action=Decision.Action.POSTPONE, item__state__queued=True)
@@ -277,10 +246,10 @@ def desk_of(project: Project, user: User) -> Desk:
         provenance__has_key="reason",
     ).exclude(provenance__reason="")
     return Desk(
-        days=days,
+        chart=days_chart(days),
         labels=standing.filter(label__rejected=False).values("item").distinct().count(),
         rejected=standing.only_rejecting().filter(item__state__queued=True).count(),
-        today=days[-1].labels,
+        today=next(reversed(days.values())),
         given=Assignment.objects.filter(
             project=project, user=user, open=True, item__state__queued=True
         ).count(),
@@ -299,12 +268,18 @@ def desk_of(project: Project, user: User) -> Desk:
     )
 
 
-def _newest_changes(project: Project) -> list[Change]:
-    schemas = LabelSchema.objects.filter(project=project).order_by("-version")[:NEWEST]
-    guidelines = Guideline.objects.filter(project=project).order_by("-version")[:NEWEST]
-    found = [Change(schema.version, schema.created_at, "schema") for schema in schemas]
-    found += [Change(row.version, row.created_at, "guideline") for row in guidelines]
-    return sorted(found, key=lambda change: change.changed_at, reverse=True)[:NEWEST]
+def _newest_changes(project: Project) -> list[dict[str, Any]]:
+    """``kind``, ``version`` and ``changed_at`` of new labels and guidelines."""
+    versions: dict[str, QuerySet[Any]] = {
+        "schema": project.schemas.all(),
+        "guideline": project.guidelines.all(),
+    }
+    found = [
+        {"kind": kind, **row}
+        for kind, rows in versions.items()
+        for row in rows.order_by("-version").values("version", changed_at=F("created_at"))[:NEWEST]
+    ]
+    return sorted(found, key=itemgetter("changed_at"), reverse=True)[:NEWEST]
 
 
 ON_A_PAGE = 20

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.common.charts import Axis, Bar, Chart, Line, Mark, Point, Rule, number_tick
-from apps.common.figures import count_words, draw_figure, localise, share_words
+from apps.common.figures import count_words, localise, share_words
 from apps.debates.services.routing_forecast import SignalForecast
-from labelhub.core.agreement.figures import Figure
 from labelhub.core.debate.routing import AT_MOST, Threshold
 
 BINS = 20
@@ -50,27 +49,6 @@ def bound_words(threshold: Threshold, bound: float | None) -> str:
     if threshold.side == AT_MOST:
         words = gettext("at most %(bound)s")
     return words % {"bound": localise(f"{bound:g}")}
-
-
-def error_words(figure: Figure) -> str:
-    """A sentence on the error rate of the accepted items; empty if it is unknown."""
-    drawn = draw_figure(figure, percent=True)
-    if drawn.reason:
-        return ""
-    words = gettext(
-        "No audited item has a wrong label (95 %% interval %(low)s–%(high)s, n = %(n)s)."
-    )
-    if figure["value"]:
-        words = gettext(
-            "About %(share)s of the items that are accepted without a person are wrong "
-            "(95 %% interval %(low)s–%(high)s, n = %(n)s)."
-        )
-    return words % {
-        "share": drawn.value,
-        "low": drawn.low.removesuffix(" %"),
-        "high": drawn.high,
-        "n": drawn.n,
-    }
 
 
 def _value_chart(signal: SignalForecast) -> Chart:

@@ -6,7 +6,6 @@ class ExchangeConfig(AppConfig):
     name = "apps.exchange"
 
     def ready(self) -> None:
-        """Models can be imported from here on."""
         from apps.authors.models import Erasure  # noqa: PLC0415 - not before
         from apps.exchange.saved.services import drop_files  # noqa: PLC0415 - the same
 

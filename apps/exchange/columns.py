@@ -31,7 +31,6 @@ IGNORED = ("labelhub",)
 
 
 def folded(name: str) -> str:
-    """The form in which column names are compared."""
     return name.casefold().replace("_", "").replace(" ", "").replace("-", "")
 
 

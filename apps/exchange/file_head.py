@@ -1,7 +1,8 @@
 """The start of a file: its columns, its first rows, and the labels in it. Never reads it whole."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -27,6 +28,10 @@ HEAD_BYTES = 8 * 1024 * 1024
 #: Seconds of processor time.
 HEAD_SECONDS = 60
 CELL_CHARS = 160
+#: UUIDs, hashes and long numbers: too long for dates, too regular for words.
+_CODE = re.compile(r"(?=\D*\d)[\w-]{16,}", re.ASCII)
+#: Beside texts: letters with digits, such as T-0017.
+_SHORT_CODE = re.compile(rf"(?=\D*\d)(?=[\d_-]*[a-zA-Z])[\w-]+|{_CODE.pattern}", re.ASCII)
 #: Columns that probably are labels if their values recur, where no column has a name for labels.
 LIKELY_LABELS = (
     "category", "class", "target", "sentiment", "intent", "topic", "emotion", "tag", "tags",
@@ -84,18 +89,19 @@ def read_head(
     choices, questions = _choices_of(first, shapes)
     detected = ", ".join(dict.fromkeys(shape.title for shape in shapes if shape))
     chosen = dict(columns or {})
+    codes = _code_columns(first) if columns is None and by_content and not detected else {}
     if columns is None:
         guess = guess_columns(choices, CONTENT if detected else ALIASES)
         chosen = {field: column for field, column in guess.items() if field in CHOOSABLE}
         if by_content and not detected:
-            chosen |= _guess_by_content([raw.data for raw in first if not raw.error], chosen)
+            chosen |= _guess_by_content([raw.data for raw in first if not raw.error], chosen, codes)
         if by_content and len(questions) > 1:
             chosen["answer"] = questions[0]
     column_map, ended = ColumnMap(chosen), True
     items: list[ItemRow] = []
     scanned = size = 0
     shown = [_shown_cells(raw, schema, chosen) for raw in first]
-    for raw in chain(first, rows):
+    for raw in _without_repeats(chain(first, rows), codes):
         row = read_row(raw, column_map, schema)
         scanned, size = scanned + 1, size + raw.size
         if isinstance(row, ItemRow) and len(items) < len(first):
@@ -103,6 +109,8 @@ def read_head(
         if scanned >= HEAD_ROWS or max(raw.position, size) > HEAD_BYTES:
             ended = next(rows, None) is None
             break
+    if unique := [name for name in codes if name not in chosen.values()]:
+        chosen.setdefault("id", unique[0])
     names = tuple(dict.fromkeys(name for _, cells, _ in shown for name in cells))
     return FileHead(
         columns=names,
@@ -135,8 +143,32 @@ def _choices_of(
     return tuple(choices), tuple(questions)
 
 
-def _guess_by_content(rows: list[dict[str, Any]], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Text and gold where no column has a usual name: the longest texts, and a likely name."""
+def _code_columns(rows: list[RawRow]) -> dict[str, set[str]]:
+    """The columns that have a code in each row, such as a UUID, with no values yet."""
+    data = [raw.data for raw in rows if not raw.error]
+    names = list(data[0] if data else ())
+    texts = any(all(" " in str(row.get(name)) for row in data) for name in names)
+    code = _SHORT_CODE if texts else _CODE
+    return {
+        name: set() for name in names if all(code.fullmatch(str(row.get(name))) for row in data)
+    }
+
+
+def _without_repeats(rows: Iterable[RawRow], codes: dict[str, set[str]]) -> Iterator[RawRow]:
+    """The rows, unchanged; a column in which a code recurs leaves ``codes``, column → values."""
+    for raw in rows:
+        for name, known in [] if raw.error else list(codes.items()):
+            if (code := str(raw.data.get(name))) in known:
+                del codes[name]
+            known.add(code)
+        yield raw
+
+
+def _guess_by_content(
+    rows: list[dict[str, Any]], chosen: Mapping[str, str], codes: Collection[str]
+) -> dict[str, str]:
+    """Text and gold where no column has a usual name: the longest texts, if possible no ``codes``,
+    and a likely name."""
     free = [
         name for name in dict.fromkeys(chain.from_iterable(rows)) if name not in chosen.values()
     ]
@@ -146,7 +178,11 @@ def _guess_by_content(rows: list[dict[str, Any]], chosen: Mapping[str, str]) -> 
             name: sum(len(row[name]) for row in rows if isinstance(row.get(name), str))
             for name in free
         }
-        longest = max(free, key=lambda name: lengths[name], default="")
+        longest = max(free, key=lengths.__getitem__, default="")
+        if longest in codes:
+            plain = [name for name in free if lengths[name] and name not in codes]
+            plain = [name for name in plain if name.casefold().strip() not in LIKELY_LABELS]
+            longest = max(plain, key=lengths.__getitem__, default=longest)
         if longest and lengths[longest]:
             found["text"] = longest
     if "gold" not in chosen:

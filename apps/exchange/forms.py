@@ -39,8 +39,6 @@ MAX_CHOICES = 50
 
 
 class UploadForm(forms.Form):
-    """One file."""
-
     file = forms.FileField(
         label=_("File"),
         widget=forms.ClearableFileInput(attrs={"accept": accepted()}),
@@ -50,8 +48,6 @@ class UploadForm(forms.Form):
 
 
 class ColumnsForm(forms.Form):
-    """Field → column of a file."""
-
     strict = forms.BooleanField(
         label=_("Import nothing if any row has a fault"),
         required=False,
@@ -131,7 +127,6 @@ class UnknownLabelsForm(forms.Form):
         )
 
     def rows(self) -> Iterator[tuple[str, int, BoundField, BoundField]]:
-        """(value, count, hidden field, choice)."""
         for place, (value, count) in enumerate(self._unknown):
             yield value, count, self[f"v{place}"], self[f"do{place}"]
 
@@ -160,8 +155,6 @@ def chosen_part(data: Mapping[str, Any]) -> str:
 
 
 class ExportForm(forms.Form):
-    """What a file contains, and its format."""
-
     only = forms.ChoiceField(label=_("Contents"), widget=forms.RadioSelect, initial=EVERYTHING)
     filter = forms.ChoiceField(label=_("Items"), required=False)
     format = forms.ChoiceField(
@@ -195,7 +188,6 @@ class ExportForm(forms.Form):
             del self.fields["keep"]
 
     def filters(self, project: Project) -> dict[str, Any]:
-        """The filters of the export."""
         filter_id = self.cleaned_data.get("filter")
         return export_filters(
             project,

@@ -84,8 +84,6 @@ class AnnotatorRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelRow(LabelContent):
-    """One annotation."""
-
     annotator: AnnotatorRef
     schema_version: int | None = None
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -40,7 +40,8 @@ class ExportTally:
         gold_only = []
         for row in rows:
             if "gold_history" in row:
-                self._add_labels(row["labels"])
+                for label in row["labels"]:
+                    self._add_label(label)
                 history = row["gold_history"]
                 if history and not history[-1]["withdrawn"]:
                     self.gold[history[-1]["basis"]] += 1
@@ -50,15 +51,14 @@ class ExportTally:
         if gold_only:
             self._add_current_gold(gold_only)
 
-    def _add_labels(self, labels: Iterable[Mapping[str, Any]]) -> None:
-        for label in labels:
-            self.labels[label["kind"]] += 1
-            if label["rejected"]:
-                self.rejections[label["kind"]] += 1
-            self.offline += bool(label.get("offline"))
-            self.label_versions[label["schema_version"]] += 1
-            if label.get("run"):
-                self.runs[label["run"]] += 1
+    def _add_label(self, label: Mapping[str, Any]) -> None:
+        self.labels[label["kind"]] += 1
+        if label["rejected"]:
+            self.rejections[label["kind"]] += 1
+        self.offline += bool(label.get("offline"))
+        self.label_versions[label["schema_version"]] += 1
+        if label.get("run"):
+            self.runs[label["run"]] += 1
 
     def _add_current_gold(self, ids: Sequence[str]) -> None:
         """Rows of gold alone do not have its basis, so it is read from the database."""
@@ -84,7 +84,7 @@ def build_manifest(
         filters: those of the export; empty for everything.
         file: its ``name``, ``bytes`` and ``sha256``.
     """
-    project = tally.project
+    project, guideline = tally.project, current_guideline(tally.project)
     return {
         "manifest_version": MANIFEST_VERSION,
         "project": {"slug": project.slug, "name": project.name},
@@ -103,7 +103,12 @@ def build_manifest(
             "gold": dict(sorted(tally.gold.items())),
         },
         "schema": _schemas(tally),
-        "guideline": _guideline_version(project),
+        "guideline": guideline
+        and {
+            "version": guideline.version,
+            "sha256": hashlib.sha256(guideline.text.encode()).hexdigest(),
+            "created_at": guideline.created_at.isoformat(),
+        },
         "runs": _runs(project, tally.runs),
     }
 
@@ -125,17 +130,6 @@ def _schemas(tally: ExportTally) -> dict[str, Any]:
             }
             for row in found
         ],
-    }
-
-
-def _guideline_version(project: Project) -> dict[str, Any] | None:
-    found = current_guideline(project)
-    if found is None:
-        return None
-    return {
-        "version": found.version,
-        "sha256": hashlib.sha256(found.text.encode()).hexdigest(),
-        "created_at": found.created_at.isoformat(),
     }
 
 

@@ -64,7 +64,6 @@ class SavedExport(models.Model):
 
     @property
     def moving(self) -> bool:
-        """Whether it is unfinished."""
         return self.status in (self.Status.QUEUED, self.Status.RUNNING)
 
 
@@ -121,7 +120,6 @@ class Webhook(models.Model):
 
     @property
     def active(self) -> bool:
-        """Whether events are sent."""
         return self.status == self.Status.ACTIVE
 
 

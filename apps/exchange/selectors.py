@@ -77,6 +77,5 @@ def export_counts(project: Project) -> dict[str, int]:
 
 
 def recent_imports(project: Project) -> list[ImportBatch]:
-    """The last imports, newest first."""
     started = project.imports.exclude(status=ImportBatch.Status.UPLOADED)
     return list(started.defer("errors")[:10])

@@ -86,7 +86,6 @@ def import_create(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _receive(project: Project, actor: User, upload: UploadedFile) -> ImportBatch:
-    """The stored upload, unless its first rows cannot be read."""
     path = store_upload(upload.chunks())
     batch = receive_upload(
         project=project,
@@ -192,7 +191,11 @@ def _result(batch: ImportBatch, project: Project) -> dict[str, Any]:
         "remarks": notes_of(batch.errors, "remark"),
         "unknown": sorted(batch.unknown.get("values", {}).items(), key=lambda pair: -pair[1]),
         "tables": [
-            (gettext("Rows with faults"), group_faults(errors), batch.failed),
+            (
+                gettext("Rows with faults"),
+                group_faults(errors),
+                batch.failed - batch.unknown.get("rows", 0),
+            ),
             (gettext("Rows in conflict"), group_faults(conflicts), batch.conflicts),
         ],
         "next": "run" if waits else "review",
@@ -275,7 +278,6 @@ def project_api(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def export_download(request: SignedInRequest, slug: str) -> StreamingHttpResponse:
-    """The file itself, streamed."""
     project = get_project(request.user, slug, Right.VIEW)
     check_download(request.user, project)
     chosen = read_id(request.GET, "filter") if request.GET.get("filter") else None

@@ -15,6 +15,7 @@ from apps.labels.blindness import ONLY_AUDITED, SETTLED
 from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
+from labelhub.core.errors import NotFound
 
 #: From gold back to what nobody has labelled: each item is at exactly one of these.
 STAGES = (
@@ -31,6 +32,15 @@ BAR = 1000
 GAP = 3
 #: Rows of a query that are held at once.
 CHUNK = 20_000
+
+
+def no_item(project: Project, item_id: int) -> NotFound:
+    """The error where the project has no such item."""
+    return NotFound(
+        "There is no item %(item_id)s in the project '%(slug)s'.",
+        item_id=str(item_id),
+        slug=project.slug,
+    )
 
 
 def at_stage(stage: str, path: str = "", withheld: Q | None = None) -> Q:

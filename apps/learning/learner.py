@@ -109,20 +109,17 @@ class ChildLearner:
     def learn(
         self, lesson: Lesson, progress: Progress
     ) -> tuple[dict[str, Any], Sequence[Judgement]]:
-        """See ``Learner``."""
         self._ask({"lesson": lesson.to_json(), "temperature": None})
         learned = self._answer("learned", progress)
         return learned["told"], [Judgement(*row) for row in learned["judged"]]
 
     def fit(self, lesson: Lesson, temperature: float, progress: Progress) -> None:
-        """See ``Learner``."""
         self._ask({"lesson": lesson.to_json(), "temperature": temperature})
         self._answer("learned", progress)
 
     def say(
         self, documents: Sequence[Document], beside: Beside, progress: Progress
     ) -> list[Prediction]:
-        """See ``Learner``."""
         rows = [[document.text, document.question, document.context] for document in documents]
         self._ask({"documents": rows, "beside": list(beside)})
         return [Prediction(*answer) for answer in self._answer("said", progress)]

@@ -97,7 +97,6 @@ class TrainedModel(models.Model):
 
     @property
     def unfinished(self) -> bool:
-        """Whether some worker should be at it."""
         return self.status in self.UNFINISHED
 
 

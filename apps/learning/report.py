@@ -20,7 +20,6 @@ DECISIVE = 0.9
 
 
 def decisive_target(curve: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The target that the verdict on the order rests on."""
     return next(
         (target for target in curve.get("targets", ()) if target["share"] == DECISIVE), None
     )
@@ -294,7 +293,6 @@ def report(state: LearningState) -> dict[str, Any]:
 
 
 def suspect_rows(scores: Iterable[Score]) -> list[dict[str, Any]]:
-    """Decisions that are probably wrong."""
     return [
         {
             "item": score.item_id,

@@ -62,40 +62,23 @@ class Answers:
         if task.not_learnable_reason:
             raise NotLearnable(task.not_learnable_reason)
         if task.item_options:
-            return cls._of_items(schema, offered)
-        names = [label.name for label in task.labels_in_order(schema)]
-        values = [schema.normalise(name) for name in names] if task.ordered else ()
-        return cls._numbered(schema, Shape(task.learned_as), names, values)
-
-    @classmethod
-    def _of_items(cls, schema: Schema, offered: Mapping[Options, Sequence[str]]) -> Self:
-        """One question with the same options on every item is a choice of labels like any other."""
-        sets = [options for options in offered if options]
-        if len(sets) != 1:
-            raise NotLearnable(
-                Phrase(
-                    "Each item of this project brings its own options, so one item teaches "
-                    "nothing about another. Learning works if all decided items offer the same "
-                    "options."
+            # The same options on every item are a choice of labels like any other.
+            sets = [options for options in offered if options]
+            if len(sets) != 1:
+                raise NotLearnable(
+                    Phrase(
+                        "Each item of this project brings its own options, so one item teaches "
+                        "nothing about another. Learning works if all decided items offer the same "
+                        "options."
+                    )
+                    if sets
+                    else Phrase("No decided item offers options: there are no labels to learn.")
                 )
-                if sets
-                else Phrase("No decided item offers options: there are no labels to learn.")
-            )
-        names = offered[sets[0]]
-        return cls._numbered(schema, Shape.SINGLE, names, options=sets[0])
-
-    @classmethod
-    def _numbered(
-        cls,
-        schema: Schema,
-        shape: Shape,
-        names: Sequence[str],
-        values: Sequence[Value] = (),
-        *,
-        options: Options | None = None,
-    ) -> Self:
-        """``values`` are the names themselves unless they are given."""
-        values = values or names
+            shape, options, names = Shape.SINGLE, sets[0], offered[sets[0]]
+        else:
+            shape, options = Shape(task.learned_as), None
+            names = [label.name for label in task.labels_in_order(schema)]
+        values = [schema.normalise(name) for name in names] if task.ordered else names
         folded = options is not None
         numbers = {_key(value, folded=folded): number for number, value in enumerate(values)}
         return cls(schema, shape, names, values, options, numbers)
@@ -128,7 +111,6 @@ class Answers:
 
 
 def options_of(options: Sequence[str]) -> Options:
-    """The options of an item, whatever their order and spelling."""
     return frozenset(fold(option) for option in options)
 
 
@@ -156,9 +138,8 @@ class Reading:
 
 def newest_gold(project_id: int) -> int:
     """The key of the project's newest decision, 0 without any."""
-    newest = Gold.objects.filter(item__project=project_id).order_by("-pk").values_list("pk")
-    found = newest.first()
-    return int(found[0]) if found else 0
+    golds = Gold.objects.filter(item__project=project_id).order_by("-pk")
+    return golds.values_list("pk", flat=True).first() or 0
 
 
 def read_gold(schema: LabelSchema, until: int) -> Reading:
@@ -258,7 +239,6 @@ class LearningState:
 
     @property
     def missing(self) -> int:
-        """How many decisions are missing for the first training."""
         return max(0, LEAST_GOLD - self.decided)
 
     @property
@@ -292,9 +272,7 @@ def learning_state(project: Project) -> LearningState:
 
 
 def decided_items(project_id: int) -> int:
-    """How many items are decided, from an index."""
-    decided = ItemState.objects.filter(project=project_id, stage=ItemState.Stage.DECIDED)
-    return decided.count()
+    return ItemState.objects.filter(project=project_id, stage=ItemState.Stage.DECIDED).count()
 
 
 def may_see_suspects(user: User, project: Project) -> bool:

@@ -348,7 +348,6 @@ class _Training:
         self._told, self._told_at = "", time.monotonic()
 
     def run(self) -> None:
-        """Learn unless that is done, then label."""
         reading = read_gold(self._model.schema, self._model.gold_until)
         lesson, offline = read_lesson(reading)
         if self._model.quality is None:

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
@@ -18,7 +18,7 @@ from apps.learning.report import page_context, progress_context
 from apps.learning.selectors import learning_state, may_see_suspects, suspects_of
 from apps.learning.services import start_training, switch_learning
 from apps.projects.models import Project
-from apps.projects.pages import project_page
+from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput, LabelhubError
 
@@ -53,12 +53,10 @@ def learning(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "learning/learning.html", context)
 
 
-@login_required
-@require_GET
 @never_cache
-def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def learning_progress(request: SignedInRequest, project: Project) -> HttpResponse:
     """The progress of a training; reloads the page when it has ended."""
-    project = get_project(request.user, slug, Right.VIEW)
     going = learning_state(project).going
     if going is None:
         return HttpResponse(status=UNEXPECTED_END, headers={"HX-Refresh": "true"})
@@ -67,11 +65,15 @@ def learning_progress(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _do_step(project: Project, actor: User, step: str) -> str:
-    """Carry out ``step``; the message to the user."""
     match step:
         case "on":
             switch_learning(project=project, on=True, actor=actor)
-            return _switch_on(project, actor)
+            try:
+                start_training(project=project, actor=actor)
+            except LabelhubError as error:
+                words = gettext("Learning is on and starts automatically when it can.")
+                return f"{words} {error.message}"
+            return gettext("Learning is on; the first version is being trained.")
         case "off":
             switch_learning(project=project, on=False, actor=actor)
             return gettext("Learning is off; the queue drops the model's order.")
@@ -79,12 +81,3 @@ def _do_step(project: Project, actor: User, step: str) -> str:
             start_training(project=project, actor=actor)
             return gettext("A new version is being trained.")
     raise InvalidInput("do: must be on, off or train.")
-
-
-def _switch_on(project: Project, actor: User) -> str:
-    """Switch learning on and start a training if there is enough gold; the message to the user."""
-    try:
-        start_training(project=project, actor=actor)
-    except LabelhubError as error:
-        return gettext("Learning is on and starts automatically when it can.") + f" {error.message}"
-    return gettext("Learning is on; the first version is being trained.")

@@ -258,6 +258,8 @@ class ProviderViewSet(ProjectViewSet):
         if name and model is None:
             raise NotFound(f"The provider {provider} has no model '{name}'.")
         found = check_provider(provider, model)
+        if found.ok:
+            services.note_passed_test(provider)
         return Response(ProviderCheckSerializer(found).data)
 
 

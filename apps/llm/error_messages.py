@@ -49,8 +49,7 @@ def missing_key(provider: Provider) -> WrongKey:
 def removed_key(provider: Provider) -> WrongKey:
     """Its key was removed by a person."""
     return WrongKey(
-        "The key of %(place)s was removed. Enter a new one on the page of model providers, "
-        "then resume.",
+        "The key of %(place)s was removed. Enter a new one on the page of model providers.",
         place=place_of(provider),
     )
 
@@ -59,7 +58,7 @@ def unreadable_key(provider: Provider) -> WrongKey:
     """Its key was encrypted with a secret of the server that is gone."""
     return WrongKey(
         "The stored key of %(place)s cannot be decrypted, as the server's secret has changed. "
-        "Enter the key again on the page of model providers, then resume.",
+        "Enter the key again on the page of model providers.",
         place=place_of(provider),
     )
 

@@ -83,6 +83,11 @@ class Provider(models.Model):
         editable=False,
         help_text="Since when it has answered nothing but 429, and when last; empty: it has not.",
     )
+    test_failed = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Saved although its test failed: nothing takes its models by default.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     removed_at = models.DateTimeField(
         null=True, editable=False, help_text="Kept for the runs that used it, offered no more."

@@ -32,7 +32,7 @@ from apps.llm.presets import preset_of
 from apps.llm.retry import Patience
 from apps.llm.traffic import Memory
 from labelhub.core.errors import LabelhubError
-from labelhub.core.llm.errors import ModelError, OnlyThinks, WrongKey
+from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import AnswerField, Call, Completion, Message
 from labelhub.core.schema import schema_from_names
 
@@ -91,8 +91,6 @@ def check_provider(provider: Provider, model: ModelSpec | None = None) -> Provid
         return asyncio.run(asyncio.wait_for(_check(spec, asks=model is not None), BOUND))
     except TimeoutError:
         return _describe(Failure(Cause.TIMED_OUT), _Question(spec, "/models", BOUND))
-    except WrongKey:
-        return ProviderCheck(ok=False, found=_missing_key(provider))
     except LabelhubError as error:
         return ProviderCheck(ok=False, found=error.message)
 
@@ -132,7 +130,9 @@ async def _check(spec: ModelSpec, *, asks: bool) -> ProviderCheck:
             path = "/embeddings" if embeds else "/chat/completions"
             # A list of models shows that the server is there, and that it takes the key.
             known = bool(names) or None
-            failed = _describe_error(error, _Question(spec, path, seconds))
+            failed = ProviderCheck(ok=False, found=error.message)
+            if isinstance(error.failure, Failure):
+                failed = _describe(error.failure, _Question(spec, path, seconds))
             return replace(
                 failed,
                 reachable=known or failed.reachable,
@@ -179,19 +179,6 @@ class _Question:
         """``words`` with what was asked."""
         host = host_of(self.spec.provider.base_url)
         return words % ({"url": self.url, "host": host, "model": self.spec.name} | more)
-
-
-def _describe_error(error: ModelError, asked: _Question) -> ProviderCheck:
-    """The result of a question that ended in ``error``."""
-    if isinstance(error.failure, Failure):
-        return _describe(error.failure, asked)
-    if isinstance(error, OnlyThinks):
-        return ProviderCheck(
-            ok=False,
-            found=asked.fill_in(gettext("'%(model)s' only thinks, and gives no answer.")),
-            advice=gettext("Raise the longest answer of the model, or lower its reasoning effort."),
-        )
-    return ProviderCheck(ok=False, found=error.message)
 
 
 def _describe(failure: Failure, asked: _Question) -> ProviderCheck:
@@ -295,18 +282,6 @@ def _describe_answer(failure: Failure, asked: _Question) -> tuple[str, str]:
         return gettext("%(url)s fails with status %(status)s."), recovery
     return gettext("%(url)s refuses the question with status %(status)s."), gettext(
         "The server says why, or its log does."
-    )
-
-
-def _missing_key(provider: Provider) -> str:
-    """Why there is no key to send."""
-    if provider.key_state == Provider.KeyState.VARIABLE:
-        words = gettext("The environment variable %(name)s is not set, or holds no usable key.")
-        return words % {"name": provider.api_key_env}
-    if provider.key_state == Provider.KeyState.REMOVED:
-        return gettext("The key was removed. Enter a new one.")
-    return gettext(
-        "The stored key cannot be read, as the server's secret has changed. Enter it again."
     )
 
 

@@ -125,16 +125,16 @@ def find_model(name: str, among: QuerySet[ModelSpec]) -> ModelSpec:
 
 
 def default_models(project: Project | None) -> list[ModelSpec]:
-    """The first model of the project's own, else all of LABELHUB_LLM_MODEL that are set up, in its
-    order, else the built-in text matcher.
+    """The first model of the project's own providers that failed no test, else all of
+    LABELHUB_LLM_MODEL that are set up, in its order, else the built-in text matcher.
 
     Raises:
         UnknownModelName: not even that was set up (``services.ensure_builtin``).
     """
     models = list_models(project)
-    own = models.filter(provider__project__isnull=False).order_by("pk").first()
-    if own is not None:
-        return [own]
+    own = models.filter(provider__project__isnull=False, provider__test_failed=False)
+    if first := own.order_by("pk").first():
+        return [first]
     shared = models.filter(provider__name=SEEDED_PROVIDER, provider__project=None)
     seeded = {model.name: model for model in shared}
     chosen = [seeded[name] for name in seeded_names() if name in seeded]

@@ -148,7 +148,11 @@ def model_for_run(name: str, project: Project | None) -> ModelSpec:
 
 @transaction.atomic
 def save_provider(
-    provider: Provider, *, key: str = "", models: Sequence[Mapping[str, Any]] = ()
+    provider: Provider,
+    *,
+    key: str = "",
+    models: Sequence[Mapping[str, Any]] = (),
+    test_failed: bool | None = None,
 ) -> Provider:
     """Check and store ``provider``, new or changed.
 
@@ -156,6 +160,8 @@ def save_provider(
         provider: with a project only that may use it.
         key: replaces the stored key and the variable; empty: both stay as they are.
         models: fields of models to add, or to change by their ``name``.
+        test_failed: whether a test of what is saved failed; None: there was none, and an earlier
+            one counts as long as address and key stay.
 
     Raises:
         InvalidInput: a field is wrong; the message names it. A stored key is only sent to the
@@ -166,10 +172,14 @@ def save_provider(
     """
     before = Provider.objects.select_for_update().filter(pk=provider.pk).first()
     prepare_provider(provider, key=key)
+    moved = before is not None and before.base_url != provider.base_url
+    if test_failed is None:
+        test_failed = before is not None and before.test_failed and not (moved or key)
+    provider.test_failed = test_failed
     provider.save()
     if key:
         logger.info("Provider %s: a key was stored", provider.name)
-    if before is not None and before.base_url != provider.base_url:
+    if moved:
         _forget_endpoint(provider)
     for fields in models:
         save_model(_changed_model(provider, fields))
@@ -210,6 +220,14 @@ def _follow(before: Provider, provider: Provider) -> None:
     if before.removed_at is not None:
         raise NotFound("There is no such provider.")
     provider.sealed_key, provider.key_changed_at = before.sealed_key, before.key_changed_at
+
+
+def note_passed_test(provider: Provider) -> None:
+    """``provider`` has passed a test, unless its address or key changed meanwhile. A later test
+    that fails changes no default: the trouble may be over soon."""
+    decisive = ("pk", "base_url", "api_version", "api_key_env", "sealed_key")
+    same = {name: getattr(provider, name) for name in decisive}
+    Provider.objects.filter(**same).update(test_failed=False)
 
 
 def remove_key(provider: Provider) -> Provider:

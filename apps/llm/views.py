@@ -13,6 +13,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -139,6 +140,8 @@ def check_page(place: Place, provider_id: int) -> HttpResponse:
     selectors.check_may_change(place.request.user)
     provider = selectors.get_provider(provider_id, place.project)
     found = check_provider(provider)
+    if found.ok:
+        services.note_passed_test(provider)
     return _list_page(place, {provider.pk: found})
 
 
@@ -233,15 +236,22 @@ def _provider_page(place: Place, provider: Provider, form: ProviderForm) -> Http
     if provider.pk:
         context["row"] = provider_row(selectors.get_provider(provider.pk, place.project), place)
     valid = all([form.is_valid(), model_form.is_valid()])
+    stamp = context["stamp"] = request.POST.get("tested", "")
     if "test" in request.POST:
-        if valid:
-            context["check"] = _test_form(form, model_form.models())
+        if valid and (check := _test_form(form, model_form.models())):
+            context |= {"check": check, "stamp": _stamp(form, passed=check.ok)}
         if "HX-Request" in request.headers:
             return place.render("llm/provider_form.html#result", context)
     elif valid:
         try:
             saved = services.save_provider(
-                form.instance, key=form.cleaned_data["key"], models=model_form.models()
+                form.instance,
+                key=form.cleaned_data["key"],
+                models=model_form.models(),
+                test_failed={
+                    _stamp(form, passed=True): False,
+                    _stamp(form, passed=False): True,
+                }.get(stamp),
             )
         except LabelhubError as error:
             show_refusal(form, error)
@@ -263,6 +273,13 @@ def _test_form(form: ProviderForm, models: list[dict[str, Any]]) -> ProviderChec
     if not models:
         return check_provider(provider)
     return check_provider(provider, ModelSpec(**models[0], **preset_of(provider).model))
+
+
+def _stamp(form: ProviderForm, *, passed: bool) -> str:
+    """Shows on saving that exactly these settings have passed or failed the test."""
+    decisive = ("preset", "base_url", "api_version", "api_key_env", "key")
+    settings = repr([passed, *(form.cleaned_data.get(name) for name in decisive)])
+    return salted_hmac("llm.tested", settings, algorithm="sha256").hexdigest()
 
 
 _LIMITS = {

@@ -53,7 +53,6 @@ class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic on
     def get_readonly_fields(
         self, _request: HttpRequest, obj: Membership | None = None
     ) -> list[str]:
-        """User and project of a membership are fixed."""
         return ["user", "project"] if obj else []
 
     def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
@@ -61,7 +60,6 @@ class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic on
         return super().has_delete_permission(request, obj) and not (obj and is_last_manager(obj))
 
     def save_model(self, request: HttpRequest, obj: Membership, *_: Any) -> None:
-        """As on the People page."""
         saved = set_member(
             project=obj.project,
             user=obj.user,
@@ -72,20 +70,16 @@ class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic on
         obj.pk = saved.pk
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        """As on the People page."""
         remove_member(project=obj.project, user=obj.user, actor=cast(User, request.user))
 
     @transaction.atomic
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
-        """All of them or none."""
         for member in queryset.select_related("project", "user"):
             self.delete_model(request, member)
 
 
 @admin.register(LabelSchema)
 class LabelSchemaAdmin(ReadOnlyAdmin):
-    """Every version of every label schema."""
-
     list_display = ["project", "version", "created_by", "created_at"]
     list_filter = ["created_at"]
     search_fields = ["project__slug", "project__name"]
@@ -94,8 +88,6 @@ class LabelSchemaAdmin(ReadOnlyAdmin):
 
 @admin.register(Guideline)
 class GuidelineAdmin(ReadOnlyAdmin):
-    """Every version of every guideline."""
-
     list_display = ["project", "version", "created_by", "created_at"]
     list_filter = ["created_at"]
     search_fields = ["project__slug", "project__name", "text"]
@@ -113,14 +105,11 @@ class ItemAdmin(ReadOnlyAdmin):
 
     @admin.display(description="text")
     def beginning(self, item: Item) -> str:
-        """The first words."""
         return item.text[:100]
 
 
 @admin.register(ImportBatch)
 class ImportBatchAdmin(ReadOnlyAdmin):
-    """Imports and their results."""
-
     list_display = [
         "file_name",
         "project",

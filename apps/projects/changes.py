@@ -45,7 +45,6 @@ class Translator:
 
     @classmethod
     def of(cls, project_id: int) -> "Translator":
-        """The translator of a project; one query."""
         return cls(started_changes(project_id))
 
     def touches(self, version: int) -> bool:

@@ -8,11 +8,11 @@ from django import forms
 from django.forms.boundfield import BoundWidget
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 
 from apps.accounts.roles import ReviewerKind, Role
 from apps.common.forms import show_refusal
 from apps.projects.invitations import MOST_DAYS, MOST_USES
-from apps.projects.models import Project
 from apps.projects.selectors import free_slug
 from labelhub.core.schema import (
     TASKS,
@@ -24,15 +24,11 @@ from labelhub.core.schema import (
 
 
 class TaskCard(NamedTuple):
-    """One choice of the label type: its radio button and its words."""
-
     radio: BoundWidget
     words: LabelType
 
 
 class ProjectForm(forms.Form):
-    """A new project without its labels."""
-
     name = forms.CharField(label=_("Name"), max_length=200)
     slug = forms.SlugField(
         label=_("Short name"),
@@ -83,7 +79,6 @@ class ProjectForm(forms.Form):
         return cleaned
 
     def task_cards(self) -> Iterator[TaskCard]:
-        """The label types with their explanations."""
         for radio, words in zip(self["task"], TASKS.values(), strict=True):
             yield TaskCard(radio, words)
 
@@ -124,8 +119,6 @@ class ConfigForm(forms.Form):
 
 
 class SettingsForm(forms.Form):
-    """Name and description."""
-
     name = forms.CharField(label=_("Name"), max_length=200)
     description = forms.CharField(
         label=_("Description"), required=False, widget=forms.Textarea(attrs={"rows": 3})
@@ -133,8 +126,6 @@ class SettingsForm(forms.Form):
 
 
 class GuidelineForm(forms.Form):
-    """The guideline's text."""
-
     text = forms.CharField(
         label=_("Guideline"),
         widget=forms.Textarea(attrs={"rows": 18}),
@@ -144,28 +135,26 @@ class GuidelineForm(forms.Form):
     )
 
 
-class DeleteForm(forms.Form):
-    """The short name, typed to confirm the deletion."""
+class TypedForm(forms.Form):
+    """A confirmation by typing the given words, for actions that cannot be undone."""
 
-    typed = forms.CharField(label=_("Type the short name of the project"))
+    typed = forms.CharField()
 
-    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, words: str, label: StrOrPromise, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.project = project
+        self.words = words
+        self.fields["typed"].label = label
 
     def clean_typed(self) -> str:
-        """Require the exact slug."""
         typed: str = self.cleaned_data["typed"].strip()
-        if typed != self.project.slug:
+        if typed != self.words:
             raise forms.ValidationError(
-                gettext("That is not “%(slug)s”.") % {"slug": self.project.slug}
+                gettext("Type exactly “%(words)s”.") % {"words": self.words}
             )
         return typed
 
 
 class PlaceForm(forms.Form):
-    """A member's role and annotator kind."""
-
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.REVIEWER)
     kind = forms.ChoiceField(
         label=_("Labels as"), choices=ReviewerKind.choices, initial=ReviewerKind.CROWD

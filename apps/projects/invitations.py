@@ -39,8 +39,6 @@ REASONS = {
 
 
 class Unusable(Conflict):
-    """The invitation has ended."""
-
     code = "invitation_ended"
 
 
@@ -61,22 +59,12 @@ def create_invitation(
     days: int = 7,
     email: str = "",
 ) -> NewInvitation:
-    """A link for ``uses`` people that works for ``days``; one for an address is for one person.
+    """A link for ``uses`` people that works for ``days``; one for an ``email`` is for one person.
 
     Raises:
-        InvalidInput: an unknown role or kind, an unusable number or address.
+        InvalidInput: an unknown role or kind, or an unusable address.
         Conflict: too many invitations are open.
     """
-    if not 1 <= days <= MOST_DAYS:
-        raise InvalidInput.at(
-            "days", "Choose between 1 and %(most_days)s days.", most_days=MOST_DAYS
-        )
-    if not 1 <= uses <= MOST_USES:
-        raise InvalidInput.at(
-            "uses", "Choose between 1 and %(most_uses)s people.", most_uses=MOST_USES
-        )
-    if email and uses != 1:
-        raise InvalidInput.at("uses", "An invitation by e-mail is for one person.")
     token, now = secrets.token_urlsafe(32), timezone.now()
     invitation = Invitation(
         project=project,

@@ -37,8 +37,6 @@ _SHARE = [MinValueValidator(0), MaxValueValidator(1)]
 
 
 class ProjectQuerySet(models.QuerySet["Project"]):
-    """Projects."""
-
     def open_to(self, user: User | AnonymousUser, right: Right) -> "ProjectQuerySet":
         """Projects in which ``user`` holds a role that includes ``right``.
 
@@ -52,15 +50,11 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return self.filter(memberships__user=user, memberships__role__in=ROLES_WITH[right])
 
     def visible_to(self, user: User | AnonymousUser) -> "ProjectQuerySet":
-        """Projects that ``user`` may see."""
         return self.open_to(user, Right.VIEW)
 
 
 class ItemQuerySet(models.QuerySet["Item"]):
-    """Items."""
-
     def visible_to(self, user: User | AnonymousUser) -> "ItemQuerySet":
-        """Items of projects that ``user`` may see."""
         if not user.is_authenticated:
             return self.none()
         return self if user.is_superuser else self.filter(project__memberships__user=user)
@@ -75,8 +69,6 @@ class ItemQuerySet(models.QuerySet["Item"]):
 
 
 class NotificationQuerySet(models.QuerySet["Notification"]):
-    """Notifications."""
-
     def shown_to(self, user: User) -> "NotificationQuerySet":
         """Those of ``user`` about projects that they may still see, newest first."""
         mine = self.filter(user=user, project__in=Project.objects.visible_to(user))
@@ -84,8 +76,6 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
-    """Invitations."""
-
     def with_creator(self) -> "InvitationQuerySet":
         """With what :attr:`Invitation.state` needs, in one query."""
         managing = Membership.objects.filter(
@@ -97,10 +87,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class ImportBatchQuerySet(models.QuerySet["ImportBatch"]):
-    """Imports."""
-
     def unfinished(self) -> "ImportBatchQuerySet":
-        """Imports that are queued or running."""
         return self.filter(status__in=["queued", "running"])
 
 
@@ -226,12 +213,10 @@ class LabelSchema(models.Model):
 
     @cached_property
     def parsed(self) -> Schema:
-        """The validated schema."""
         return _parse_stored(json.dumps(self.definition))
 
     @property
     def task(self) -> LabelType:
-        """What kind of answer is asked for."""
         return self.parsed.task
 
     def value_words(self, value: Value | None) -> str:
@@ -313,14 +298,12 @@ class SchemaChange(models.Model):
 
     @cached_property
     def plan(self) -> SchemaPlan:
-        """The new value of every old one."""
         if self.reverts is not None:
             return self.reverts.plan.inverse()
         return plan(self.from_schema.parsed, self.parsed)
 
     @property
     def words(self) -> list[str]:
-        """One sentence for each operation."""
         if self.reverts is not None:
             words = gettext("Version %(version)s is reverted")
             return [words % {"version": self.from_schema.version}]

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
-from django.db.models import F
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
@@ -61,13 +60,11 @@ def notify_end(
     if not created:
         return
     Notification.objects.filter(user=user, created_at__lt=timezone.now() - KEPT).delete()
-    User.objects.filter(pk=user.pk).update(unread_notifications=F("unread_notifications") + 1)
     if wants_mail(user):
         start_job(KIND, row.pk)
 
 
 def wants_mail(user: User) -> bool:
-    """Whether notifications are sent to ``user`` by e-mail too."""
     return bool(settings.LABELHUB_SENDS_MAIL and user.email and user.notify_by_email)
 
 
@@ -75,14 +72,9 @@ def mark_read(user: User, ids: Sequence[int] | None = None) -> None:
     """Mark these notifications of ``user`` as read; None: all of them."""
     rows = Notification.objects.filter(user=user, read_at=None)
     (rows if ids is None else rows.filter(pk__in=ids)).update(read_at=timezone.now())
-    # Counted anew, as those of deleted projects have gone.
-    unread = Notification.objects.shown_to(user).filter(read_at=None).count()
-    User.objects.filter(pk=user.pk).update(unread_notifications=unread)
-    user.unread_notifications = unread
 
 
 def page_of(row: Notification) -> str:
-    """The address of the run, import or export."""
     slug = row.project.slug
     if row.kind == Notification.Kind.RUN:
         return reverse("run_detail", args=[slug, row.subject])

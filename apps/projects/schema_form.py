@@ -94,7 +94,6 @@ class LabelForm(forms.Form):
 
     @property
     def file_rows(self) -> int:
-        """The number of rows with one of these values."""
         return sum(self.file_values.values())
 
     def to_json(self) -> dict[str, Any]:

@@ -98,7 +98,6 @@ def current_schema(project: Project) -> LabelSchema:
 
 
 def current_guideline(project: Project) -> Guideline | None:
-    """The newest version of the guideline, if there is one."""
     return project.guidelines.order_by("-version").first()
 
 
@@ -117,8 +116,7 @@ def project_prefetches(user: User) -> "list[Prefetch[str]]":
 def members(project: Project) -> list[Membership]:
     """Everyone in the project with their accounts, by role, then user name. One query."""
     rows = project.memberships.select_related("user").order_by("user__username")
-    order = list(Role)
-    return sorted(rows, key=lambda member: order.index(Role(member.role)))
+    return sorted(rows, key=lambda member: Role.values.index(member.role))
 
 
 def get_member(project: Project, user_id: int) -> Membership:
@@ -134,7 +132,6 @@ def get_member(project: Project, user_id: int) -> Membership:
 
 
 def is_last_manager(member: Membership) -> bool:
-    """Whether ``member`` is the project's only manager."""
     others = Membership.objects.filter(project=member.project_id, role=Role.MANAGER)
     return member.role == Role.MANAGER and not others.exclude(pk=member.pk).exists()
 

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from typing import Any
 
 from django.db import transaction
 
@@ -18,8 +17,6 @@ from labelhub.core.schema.definition import number
 
 logger = logging.getLogger(__name__)
 
-# The review plan (overlap, scope) changes through labels, whose item states depend on it.
-CHANGEABLE = ("name", "description")
 #: Share of a new project's items shown without a suggestion. Without such items, gold cannot be
 #: distinguished from suggestions that people merely accepted.
 BLIND_SHARE = 0.1
@@ -157,9 +154,7 @@ def set_guideline(*, project: Project, text: str, actor: User | None) -> Guideli
     if current is not None and current.text == text:
         return current
     version = current.version + 1 if current else 1
-    guideline = Guideline(project=project, version=version, text=text, created_by=actor)
-    guideline.save()
-    return guideline
+    return Guideline.objects.create(project=project, version=version, text=text, created_by=actor)
 
 
 @transaction.atomic
@@ -205,23 +200,21 @@ def remove_member(*, project: Project, user: User, actor: User | None) -> None:
 
 
 @transaction.atomic
-def update_project(*, project: Project, actor: User | None, **changes: Any) -> Project:
+def update_project(
+    *, project: Project, actor: User | None, name: str | None = None, description: str | None = None
+) -> None:
     """Change name or description; the slug is fixed, and the review plan has its own service.
 
     Raises:
-        InvalidInput: a field cannot be changed or does not take the value.
+        InvalidInput: the name is empty or too long.
     """
-    fixed = next((field for field in changes if field not in CHANGEABLE), None)
-    if fixed is not None:
-        raise InvalidInput.at(
-            fixed, "Cannot be changed; only %(changeable)s can.", changeable=", ".join(CHANGEABLE)
-        )
-    for field, value in changes.items():
-        setattr(project, field, value.strip() if isinstance(value, str) else value)
+    given = {"name": name, "description": description}
+    changes = {field: text.strip() for field, text in given.items() if text is not None}
+    for field, text in changes.items():
+        setattr(project, field, text)
     check_model(project, exclude=["created_by"])
     project.save(update_fields=list(changes))
     logger.info("%s changed %s of %s", actor, ", ".join(changes), project.slug)
-    return project
 
 
 @transaction.atomic
@@ -231,7 +224,7 @@ def change_project(
     actor: User | None,
     schema: Schema | None = None,
     guideline: str | None = None,
-    **changes: Any,
+    **changes: str,
 ) -> None:
     """Make several changes, all or none; see the single services."""
     if changes:
@@ -256,14 +249,12 @@ def _lock(project: Project) -> None:
 
 def _add_schema(project: Project, schema: Schema, actor: User | None) -> LabelSchema:
     newest = project.schemas.order_by("-version").first()
-    row = LabelSchema(
+    return LabelSchema.objects.create(
         project=project,
         version=newest.version + 1 if newest else 1,
         definition=schema.to_json(),
         created_by=actor,
     )
-    row.save()
-    return row
 
 
 def _require_additive(old: Schema, new: Schema) -> None:

@@ -8,6 +8,7 @@ Phrase.of(message.data()) == message    # the pattern and its values, as JSON
 
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 #: The beginning of a stored phrase; other stored texts are English as they are.
@@ -17,7 +18,8 @@ STORED = '{"phrase": '
 class Phrase(str):
     """An English text that knows its pattern and values.
 
-    Values are texts, numbers, phrases, or lists of these; ``count`` chooses the plural.
+    Values are texts, numbers, phrases, or lists of these; a ``Decimal`` keeps its decimals.
+    ``count`` chooses the plural.
     """
 
     __slots__ = ("pattern", "plural", "values")
@@ -31,7 +33,8 @@ class Phrase(str):
         """A phrase stays the phrase that it is."""
         if isinstance(pattern, cls) and not values:
             return pattern
-        values = {name: _plain(value) for name, value in values.items()}
+        kept = (str, int, float, Decimal, list)
+        values = {name: v if isinstance(v, kept) else str(v) for name, v in values.items()}
         text = plural if plural and values["count"] != 1 else pattern
         self = super().__new__(cls, fill_pattern(text, values, _show_in_english))
         self.pattern, self.plural, self.values = pattern, plural, values
@@ -89,14 +92,15 @@ def fill_pattern(pattern: str, values: Mapping[str, Any], show: Callable[[Any], 
     }
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | list) else str(value)
+def number_text(value: float | Decimal) -> str:
+    """A number with commas between thousands: ``-1,234.5``."""
+    if isinstance(value, Decimal):
+        return f"{value:,f}"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
 
 
 def _show_in_english(value: Any) -> str:
-    if isinstance(value, str):
-        return str.__str__(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.12g}"
+    return str.__str__(value) if isinstance(value, str) else number_text(value)
 
 
 def _whole(phrase: Phrase) -> dict[str, Any]:
@@ -107,10 +111,14 @@ def _whole(phrase: Phrase) -> dict[str, Any]:
 def _to_json(value: Any) -> Any:
     if isinstance(value, list):
         return [_to_json(part) for part in value]
+    if isinstance(value, Decimal):
+        return {"decimal": str(value)}
     return _whole(value) if isinstance(value, Phrase) else value
 
 
 def _from_json(value: Any) -> Any:
     if isinstance(value, list):
         return [_from_json(part) for part in value]
+    if isinstance(value, dict) and "decimal" in value:
+        return Decimal(value["decimal"])
     return Phrase.of(value) if isinstance(value, dict) else value

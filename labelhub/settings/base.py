@@ -98,7 +98,6 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "labelhub.urls"
 ASGI_APPLICATION = "labelhub.asgi.application"
-WSGI_APPLICATION = "labelhub.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LANGUAGE_CODE = "en"
 # docs/developers.md says how to add one.

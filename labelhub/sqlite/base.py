@@ -33,7 +33,6 @@ class CursorWrapper(base.SQLiteCursorWrapper):
     patience = 5.0
 
     def execute(self, query: str, params: Any = None) -> Any:
-        """Run a statement."""
         if self.connection.in_transaction or not query.startswith(WRITES):
             return super().execute(query, params)
         _take_lock(self.patience)

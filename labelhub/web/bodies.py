@@ -59,7 +59,6 @@ class Body:
             self._file.close()
 
     async def add(self, piece: bytes) -> None:
-        """Append."""
         self.size += len(piece)
         await self._do(self._file.write, piece)
 

@@ -24,12 +24,9 @@ UNSENT = 64 * 1024
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's protocol for HTTP/1.1."""
-
     _under_way: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, TRANSPORT: transport}
 
@@ -38,7 +35,6 @@ class Connection(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client has disconnected."""
         super().connection_lost(exc)
         cycle = self._under_way
         if cycle is not None and not cycle.response_complete:

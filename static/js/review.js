@@ -41,6 +41,12 @@ const counted = (name) => Number(document.querySelector(`[data-count=${name}]`).
 
 function count(name, step) {
   document.querySelector(`[data-count=${name}]`).textContent = String(Math.max(0, counted(name) + step));
+  const gold = document.querySelector("[data-count=gold]");
+  if (gold) {
+    // Items with gold come last.
+    gold.textContent = String(Math.min(counted("gold"), counted("waiting")));
+    gold.parentElement.hidden = counted("gold") === 0;
+  }
   const meter = document.querySelector("[data-progress]");
   meter.max = counted("done") + counted("waiting") || 1;
   meter.value = counted("done");

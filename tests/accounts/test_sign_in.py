@@ -106,6 +106,22 @@ def test_a_form_sent_without_a_session_leads_back_to_its_page(client: Client) ->
         assert answer.headers["Location"] == LOGIN
 
 
+def test_signing_in_leads_to_the_start_page_where_the_wanted_address_shows_none(
+    client: Client,
+) -> None:
+    """A refused form is shown again at an address that may take POST only."""
+    UserFactory.create(username="ada")
+    revoke = reverse("api_key_revoke", args=[3])
+    for sign_in in (
+        client.get(revoke).headers["Location"],
+        client.post(revoke, headers={"Referer": f"http://testserver{revoke}"}).headers["Location"],
+        f"{LOGIN}?next=/nowhere/",
+    ):
+        answer = client.post(sign_in, {"login": "ada", "password": PASSWORD})
+        assert answer.headers["Location"] == reverse("start")
+        client.logout()
+
+
 def test_signing_out_takes_a_post(client: Client) -> None:
     client.force_login(UserFactory.create())
     client.get("/accounts/logout/")

@@ -8,7 +8,6 @@ import numpy as np
 from apps.agreement.automation.page import risk_coverage
 from apps.agreement.charts import AnyFigure, Measured, Offer, cost_quality, interval_bars
 from apps.agreement.report.charts import (
-    Series,
     Source,
     agreeing,
     confusion,
@@ -16,7 +15,6 @@ from apps.agreement.report.charts import (
     reliability,
     winning_rates,
 )
-from apps.agreement.report.over_time import draw_over_time
 from apps.common.charts import Chart
 from labelhub.core.agreement.calibration import measure_calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
@@ -88,7 +86,6 @@ def heatmap_of(
         within="alpha",
         title="Agreement",
         key="heatmap",
-        percent=False,
     )
 
 
@@ -132,12 +129,6 @@ def matrix(name: str = "yes") -> Chart | None:
     return confusion_of([name, "no"], pairs)
 
 
-def time_line(name: str = "LLM") -> Chart | None:
-    """Three months, one of them without a number."""
-    series = Series(name, "llm", [fig(0.5), None, fig(0.7)])
-    return draw_over_time(["2026-01", "2026-02", "2026-03"], [series], of="Krippendorff's alpha")
-
-
 def risk() -> Chart | None:
     """A threshold that keeps its promise."""
     path, chosen = steps()
@@ -150,7 +141,6 @@ CHARTS: dict[str, Callable[[], Chart | None]] = {
     "confusion": matrix,
     "agreeing": lambda: agreeing(report_of({"by_agreeing": AGREEING})),
     "winning_rates": lambda: winning_rates({"alt_test": TESTS}),
-    "over_time": time_line,
     "reliability": a_reliability,
     "risk_coverage": risk,
     "cost_quality": offers,
@@ -161,7 +151,6 @@ NAMED: dict[str, Callable[[str], Chart | None]] = {
     "interval_bars": bars,
     "confusion": matrix,
     "winning_rates": lambda name: winning_rates({"alt_test": {name: TESTS["bold"]}}),
-    "over_time": time_line,
     "reliability": a_reliability,
     "cost_quality": offers,
 }
@@ -174,7 +163,6 @@ EMPTY: dict[str, Callable[[], Chart | None]] = {
     "confusion": lambda: confusion_of(["a"], {}),
     "agreeing": lambda: agreeing(report_of({})),
     "winning_rates": lambda: winning_rates({"alt_test": {}}),
-    "over_time": lambda: draw_over_time([], [], of="alpha"),
     "reliability": lambda: reliability({"calibration": {}}),
     "risk_coverage": lambda: risk_coverage([], target=0.05),
     "cost_quality": lambda: cost_quality([Offer("LLM", "llm", fig(1.0), fig(0.8))]),

@@ -7,7 +7,6 @@ import pytest
 from django.test import Client
 
 from apps.accounts.roles import Role
-from apps.agreement.report.label_matrix import read_label_matrix
 from apps.labels.services import annotator_for, import_labels
 from apps.projects.models import Project
 from tests.factories.labels import draft, queued_items
@@ -74,22 +73,6 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(services, "_compute", counted)
     return found
-
-
-def test_the_picture_over_time_waits_for_its_turn(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from apps.agreement.report import over_time, services  # noqa: PLC0415
-
-    taken = []
-
-    def looked(*given: Any, **fields: Any) -> Any:
-        taken.append(services._turns[project.pk].locked())
-        return read_label_matrix(*given, **fields)
-
-    monkeypatch.setattr(over_time, "read_label_matrix", looked)
-    page(project, "details/over-time/")
-    assert taken == [True, True]
 
 
 def test_a_name_of_a_file_holds_nothing_of_a_tag_but_its_words(project: Project) -> None:

@@ -52,7 +52,7 @@ def test_texts_are_ranked_by_the_words_they_share(texts: Project) -> None:
 
     assert first.kind == "llm"
     # 2 · 2 / 6 of the first, 2 · 2 / 6 of the second.
-    assert first.text.startswith("Words shared with the author: LLM 67\xa0%")
+    assert first.text.startswith("Words shared with the author: LLM 0.67;")
     assert "; Crowd " in first.text
     assert "This rests on only 2 items." in first.text
 

@@ -1,14 +1,12 @@
 """The agreement page: whom to trust for what, in words, pictures and files."""
 
 import re
-from datetime import date
 from typing import Any
 
 import pytest
 
 from apps.accounts.roles import Role
 from apps.agreement.report.charts import CHARTS
-from apps.agreement.report.over_time import Period, periods
 from apps.agreement.report.sentences import agreement_level, sentences
 from apps.agreement.report.services import agreement_report
 from apps.projects.models import Project
@@ -109,16 +107,6 @@ def test_every_picture_is_left_out_where_there_is_nothing_to_draw() -> None:
     report = agreement_report(made)
 
     assert {name: draw(report) for name, draw in CHARTS.items()} == dict.fromkeys(CHARTS)
-
-
-def test_over_time_a_day_is_a_period_and_long_spans_are_weeks() -> None:
-    assert periods(date(2026, 1, 1), date(2026, 1, 3)) == [
-        Period(date(2026, 1, day), date(2026, 1, day)) for day in (1, 2, 3)
-    ]
-    year = periods(date(2026, 1, 1), date(2026, 12, 31))
-    assert len(year) <= 12
-    assert year[-1].last == date(2026, 12, 31)
-    assert {(period.last - period.first).days + 1 for period in year[:-1]} == {35}
 
 
 @pytest.mark.thorough

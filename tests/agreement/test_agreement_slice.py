@@ -86,7 +86,8 @@ def test_an_author_whom_an_address_means_is_not_named(project: Project) -> None:
         ({"since": "yesterday"}, "since", "Not a day such as 2026-11-01."),
         ({"kind": "robot"}, "kind", "'robot' is not one of"),
         ({"label": "great"}, "label", "The schema has no 'great'."),
-        ({"run": "99"}, "run", "This project has no run 99."),
+        ({"run": "9999"}, "run", "This project has no run 9999."),
+        ({"annotator": "9999"}, "annotator", "This project has no annotator 9999."),
         ({"tag": "x" * 201}, "tag", "At most 200 characters"),
     ],
 )
@@ -114,5 +115,5 @@ def test_the_form_asks_as_often_however_many_annotators_there_are(
     for more in (0, 60):
         for number in range(more):
             Annotator.objects.create(project=project, kind="crowd", name=f"w{number}")
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             client.get("/p/moods/agreement/", wrong)

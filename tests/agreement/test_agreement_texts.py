@@ -5,7 +5,9 @@ import json
 import pytest
 
 from apps.agreement.models import StoredReport
+from apps.agreement.report.charts import accuracy
 from apps.agreement.report.label_matrix import read_label_matrix
+from apps.agreement.report.sentences import sentences
 from apps.agreement.report.services import agreement_report
 from apps.agreement.report.slices import Slice
 from apps.projects.models import Project
@@ -42,6 +44,17 @@ def test_a_sheet_has_the_words_of_texts_as_numbers(project: Project) -> None:
 def test_a_part_of_the_annotators_has_the_same_texts(project: Project) -> None:
     found = agreement_report(project, Slice(kind="crowd"))
     assert found["within"]["crowd"]["alpha_token_f1"]["value"] == pytest.approx(0.7)
+
+
+def test_shared_words_are_a_number_in_sentences_and_charts(project: Project) -> None:
+    report = agreement_report(project)
+    ranking = next(line.text for line in sentences(report) if line.text.startswith("Words shared"))
+    assert "%" not in ranking
+    chart = accuracy(report)
+    assert chart is not None
+    values = {name.text: name.value for name in chart.y.names}
+    assert not values["shared words"].endswith("%")
+    assert values["equal text"].endswith("%")
 
 
 def test_no_stored_report_holds_a_word_of_anybody(project: Project) -> None:

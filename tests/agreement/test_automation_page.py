@@ -126,7 +126,7 @@ def test_the_page_takes_as_many_queries_for_more_items(
     if state == "on":
         promised(project)
     for _ in range(2):
-        with django_assert_num_queries({"off": 11, "drawn": 18, "judged": 10, "on": 11}[state]):
+        with django_assert_num_queries({"off": 12, "drawn": 19, "judged": 11, "on": 12}[state]):
             client.get(address(project))
         debate_more(project, 20)
 

@@ -99,7 +99,8 @@ def test_a_debate_that_errs_more_is_caught_and_everything_goes_back_to_people(
     project = made.project
     before = debate_more(project, 20, uncertainty=0.0)
     say(audited(project, 12), who, 8)
-    tasks.watch_and_settle(made)
+    watch_guarantee(made)
+    settle_items(made)
     assert (made.state, made.ending, made.applied) == ("off", "broken", True)
     assert (made.audits, made.audit_errors, made.ended_by) == (12, 8, None)
     project.refresh_from_db()
@@ -118,7 +119,8 @@ def test_a_promise_that_is_kept_stays_however_often_one_looks(
     made, _, who = force
     for _ in range(5):
         say(audited(made.project, 10), who, 1)
-        tasks.watch_and_settle(made)
+        watch_guarantee(made)
+        settle_items(made)
     assert made.state == State.ON
     assert audit_of(made).n == 50
 
@@ -203,7 +205,8 @@ def test_several_who_find_it_broken_at_once_end_it_once() -> None:
         try:
             found = Guarantee.objects.select_related("project").get(pk=made.pk)
             together.wait(10)
-            tasks.watch_and_settle(found)
+            watch_guarantee(found)
+            settle_items(found)
         finally:
             connection.close()
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 import pytest
 
 from apps.agreement.automation.page import risk_coverage
-from apps.agreement.charts import Offer, cost_quality, sentence
+from apps.agreement.charts import Offer, cost_quality, is_share, sentence
 from apps.agreement.report.charts import MOST_LABELS, Source, winning_rates
 from apps.common.charts import Cell, Chart, Line, Mark, Point, Rule
 from labelhub.core.agreement.figures import undefined
@@ -64,6 +64,19 @@ def test_a_figure_is_said_with_interval_and_n_or_with_its_reason_in_words() -> N
     assert sentence(None).startswith("no number")
 
 
+def test_shares_are_per_cent_and_f1_and_coefficients_are_numbers() -> None:
+    shares = ["accuracy", "median_accuracy", "micro_precision", "recall", "percent", "exact_match"]
+    numbers = ["f1", "macro_f1", "token_f1", "cohen_kappa", "alpha_nominal", "mcc", "spearman"]
+    assert [name for name in (*shares, *numbers) if is_share(name)] == shares
+
+
+def test_the_table_of_a_chart_of_shares_is_in_per_cent_like_the_chart() -> None:
+    for name in ("interval_bars", "agreeing", "winning_rates", "reliability", "cost_quality"):
+        header, rows = made(CHARTS[name]()).table
+        value = header.index("value")
+        assert all(row[value].endswith(("\xa0%", "–")) for row in rows), name
+
+
 def test_a_cell_shows_its_number_and_n_and_on_hover_the_interval_or_the_reason() -> None:
     chart = kinds_map()
     cell = cell_of(chart, "Llm and Crowd")
@@ -72,7 +85,7 @@ def test_a_cell_shows_its_number_and_n_and_on_hover_the_interval_or_the_reason()
     assert cell_of(chart, "Crowd and Llm").text == cell.text, "the same pair from the other side"
     none = cell_of(chart, "within Author")
     assert (none.text, none.n, none.step) == ("–", "", 0)
-    assert none.words.endswith("Needs two annotators of this kind.")
+    assert none.words.endswith("Needs two annotators.")
     assert cell_of(chart, "Crowd and Author").words.endswith("No item has labels of both.")
 
 
@@ -140,7 +153,9 @@ def test_what_another_beats_is_grey_and_the_rest_is_joined() -> None:
         ("LLM", False), ("Crowd", True), ("Expert", False),
     ]  # fmt: skip
     assert [line.points for line in marks_of(chart, Line)] == [[(0.5, 0.8), (1.5, 0.9)]]
-    assert chart.x.words(0) == "$0"
+    assert [chart.x.words(tick) for tick in (0, 0.0025, 0.01, 0.015, 0.5, 1500)] == [
+        "$0", "$0.0025", "$0.01", "$0.015", "$0.50", "$1,500.00",
+    ]  # fmt: skip
     assert [row["note"] for row in chart.rows] == ["front", "", "front", ""]
 
 

@@ -100,6 +100,21 @@ def test_the_n_of_a_label_is_its_items_in_gold(client: Client) -> None:
     assert counts == ["4", "3", "3", "4", "1", "1", "4"]
 
 
+def test_f1_is_a_number_and_shares_are_per_cent_everywhere(client: Client) -> None:
+    moods = ProjectFactory.create(definition=MOODS)
+    compared_project(moods, [("good", "good")] * 3 + [("good", "bad")])
+
+    shown = page(viewer_of(moods, client), moods)
+
+    chart = shown[shown.index('id="per-label"') : shown.index("Scores per label")]
+    assert "good: 0.86 (" in chart
+    found = re.findall(r'data-name="([^"]+)">.*?figure__value">([^<]+)<', shown, re.DOTALL)
+    assert found[:4] == [
+        ("Precision", "75\xa0%"), ("Recall", "100\xa0%"), ("F1", "0.86"), ("Accuracy", "75\xa0%"),
+    ]  # fmt: skip
+    assert re.search(r'Macro F1.*?figure__value">0.43<', shown, re.DOTALL)
+
+
 def test_gold_questions_are_not_listed_for_a_reviewer_who_may_still_get_them(
     aspects: Project, client: Client
 ) -> None:
@@ -213,7 +228,7 @@ def test_a_page_of_items_takes_the_same_queries_however_many_there_are(
     compared_project(aspects, [(["Food"], [])] * 12)
     viewer_of(aspects, client)
 
-    # session, user; project by membership; newest run, its first label; gold, labels, ended
+    # session, user, bell; project by membership; newest run, its first label; gold, labels, ended
     # debates, schema; count and page of items, their labels, their debates
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         page(client, aspects, "?outcome=wrong", "items/")

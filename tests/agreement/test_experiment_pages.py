@@ -1,5 +1,6 @@
 """The pages of experiments: set up, watched, compared, read, used."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from django.urls import reverse
 from apps.accounts.roles import Role
 from apps.debates.models import Experiment, Run
 from apps.llm.services import ensure_builtin
-from tests.agreement.test_experiment_report import Trial, trial_of
+from tests.agreement.test_experiment_report import FAILED, Trial, trial_of
 from tests.factories.labels import queued_items
 from tests.factories.projects import member_browser
 
@@ -74,6 +75,20 @@ def test_an_experiment_under_way_polls_and_then_shows_the_comparison() -> None:
     assert "Set-ups compared" in client.get(at(trial, "experiment_detail")).content.decode()
 
 
+def test_set_ups_that_have_labelled_nothing_are_not_compared_and_say_why_once() -> None:
+    trial = trial_of(["good"] * 2)
+    for name in ("single", "ecj"):
+        run = trial.arm(name, [FAILED] * 2)
+        Run.objects.filter(pk=run.pk).update(status=Run.Status.PAUSED, message="No connection.")
+
+    page = member_browser(trial.project).get(at(trial, "experiment_detail")).content.decode()
+
+    assert "Nothing to compare yet" in page
+    assert "2 set-ups have not finished" in page
+    assert page.count("No connection.") == 1
+    assert "Set-ups compared" not in page
+
+
 def test_the_comparison_has_everything_and_leads_to_debates() -> None:
     trial = compared()
     page = member_browser(trial.project).get(at(trial, "experiment_detail")).content.decode()
@@ -88,6 +103,7 @@ def test_the_comparison_has_everything_and_leads_to_debates() -> None:
         "Predicted yes, gold no",
     ):
         assert words in page
+    assert re.search(r'data-name="Macro F1">.{0,200}figure__value">[01]\.\d\d<', page, re.DOTALL)
     debate = trial.runs[1].debates.order_by("pk")[0]
     assert reverse("debate_detail", args=[trial.project.slug, debate.pk]) in page
     assert reverse("run_detail", args=[trial.project.slug, trial.runs[1].pk]) in page
@@ -102,8 +118,8 @@ def test_the_page_asks_the_same_for_more_arms(django_assert_num_queries: Any) ->
             trial.arm("single", ["good", "bad"])
         client_of[arms] = (member_browser(trial.project), at(trial, "experiment_detail"))
     for client, address in client_of.values():
-        # who asks and where (4), runs with roles and counts (3), state (2), what is compared (4)
-        with django_assert_num_queries(14):
+        # who asks and where, bell (5), runs, roles, counts (3), state (2), what is compared (4)
+        with django_assert_num_queries(15):
             assert client.get(address).status_code == 200
 
 

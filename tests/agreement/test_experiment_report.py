@@ -140,7 +140,7 @@ def test_a_significantly_better_arm_is_named_with_its_price() -> None:
     assert words.startswith("B (Extractor, critic, judge (ECJ)) is significantly better than A")
     assert "right on 12 items that A gets wrong, wrong on 0" in words
     assert "3 times the calls" in words
-    better, worse = (row.cells[1 - index].outcome for index, row in enumerate(pair_rows(report)))
+    better, worse = (row["cells"][1 - index].outcome for index, row in enumerate(pair_rows(report)))
     assert (better, worse) == ("worse", "better")
 
 

@@ -1,6 +1,8 @@
 """A ruling settles an item and is no vote: what people said on their own counts in agreement."""
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -9,7 +11,7 @@ from apps.agreement.evaluation import find_source
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.repeats import read_repeats
 from apps.agreement.report.slices import Slice
-from apps.exchange.exporters.base import Source, independent_labels
+from apps.exchange.exporters.base import Source, independent_labels, quotes_of
 from apps.exchange.exporters.ledger import ledger_chunks
 from apps.labels.models import Annotator, Label
 from apps.labels.services import annotator_for_user, record_label, withdraw_label
@@ -131,6 +133,58 @@ def test_an_annotator_is_evaluated_by_their_votes(item: Item, judge: User) -> No
     source = find_source(item.project, run_id=None, annotator_id=annotator.pk)
 
     assert [label.value for label in present(source).labels()] == ["good"]
+
+
+def test_items_of_an_evaluation_show_a_vote_before_a_ruling_under_todays_names(
+    item: Item, judge: User, client: Client
+) -> None:
+    rule(item, judge)
+    changed(item.project, Rename("good", "fine"))
+    annotator = Annotator.objects.get(project=item.project, user=judge)
+    client.force_login(judge)
+
+    address = reverse("evaluation_items", args=[item.project.slug])
+    answer = client.get(f"{address}?annotator={annotator.pk}&predicted=fine&gold=bad")
+
+    assert [row["label"].value for row in answer.context["rows"]] == ["fine"]
+
+
+def test_equal_votes_on_a_divided_item_are_one_whatever_came_after_them(client: Client) -> None:
+    names = {"task": "single", "labels": [{"name": "süß"}, {"name": "sauer"}]}
+    project = new_project(overlap=4, definition=names)
+    judge = expert(project)
+    (item,) = queued_items(project, 1)
+    for user, value in zip(
+        (judge, *(reviewer(project) for _ in range(3))),
+        ("süß", "süß", "sauer", "sauer"),
+        strict=True,
+    ):
+        answer(claim(project, user), user, value)
+    rule(item, judge, "sauer")
+    changed(project, Rename("süß", "süßer"))
+    client.force_login(judge)
+
+    page = client.get(reverse("agreement", args=[project.slug]), {"part": "report"})
+
+    (row,) = page.context["divided"]
+    assert sorted(row["labels"]) == [("sauer", 2), ("süßer", 2)]
+
+
+def test_what_a_vote_before_a_ruling_quotes_is_exported_under_todays_names(
+    project: Project, judge: User
+) -> None:
+    (made,), annotator = queued_items(project, 1), annotator_for_user(project, judge)
+    marked = {"spans": [{"label": "good", "start": 0, "end": 2}]}
+    vote = record_label(
+        draft(made, annotator, "good", evidence={"good": ["no place"]}, provenance=marked)
+    )
+    record_label(draft(made, annotator, "bad", role="adjudication", supersedes_id=vote.pk))
+
+    changed(project, Rename("good", "fine"))
+
+    (rows,) = ledger_chunks(project, Item.objects.filter(pk=made.pk))
+    (label,) = independent_labels(rows[0], Source(project, Item.objects.all()))
+    assert [quote.label for quote in quotes_of(label, made.text)] == ["fine", "fine"]
 
 
 @given(st.lists(st.sampled_from(["good", "bad", None, "ruled good", "unclear", "withdrawn"])))

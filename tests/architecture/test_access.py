@@ -13,8 +13,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from pytest_django import DjangoDbBlocker
 
+from apps.authors.consumers import websocket_urlpatterns as authors
+from apps.common.addresses import shows_page
+from apps.debates.consumers import websocket_urlpatterns as debates
 from apps.debates.selectors import may_watch
-from labelhub.routing import foreign_urlpatterns, own_urlpatterns
 from tests.architecture.access_table import ACCOUNT_PAGES, PAGES, REST, SILENT, Level, Row
 from tests.architecture.access_world import ACTORS, MEMBERS, SECRET, World, shared_world
 
@@ -65,6 +67,16 @@ def test_every_address_is_in_the_table() -> None:
 
 def test_the_table_names_no_address_that_is_gone() -> None:
     assert {*PAGES, *REST, *ACCOUNT_PAGES} - set(PARTS) == set()
+
+
+def test_the_addresses_without_a_page_are_known(world: World) -> None:
+    """Nobody is sent there after signing in."""
+    shown = {
+        name
+        for name in PAGES
+        if shows_page(reverse(name, kwargs={part: world.ids[part] for part in PARTS[name]}))
+    }
+    assert shown == {name for name, row in PAGES.items() if "GET" in row.levels}
 
 
 @pytest.mark.thorough
@@ -189,8 +201,8 @@ def test_the_admin_console_is_for_operators(world: World) -> None:
 def test_sockets_are_for_members(world: World) -> None:
     """Each socket is named here with what guards it; tests/debates/test_socket.py opens it. The
     widget's is for everybody from a site's own pages (tests/authors)."""
-    assert {str(entry.pattern) for entry in own_urlpatterns} == {"ws/v1/runs/<int:run_id>/"}
-    assert {str(entry.pattern) for entry in foreign_urlpatterns} == {"ws/v1/widget/"}
+    assert {str(entry.pattern) for entry in debates} == {"ws/v1/runs/<int:run_id>/"}
+    assert {str(entry.pattern) for entry in authors} == {"ws/v1/widget/"}
     run_id = world.ids["run_id"]
     watching = {actor for actor, user in world.people.items() if may_watch(user, run_id)}
     assert watching == MEMBERS[Level.VIEW]

@@ -65,6 +65,7 @@ def test_a_field_names_its_hint_and_its_faults() -> None:
 def test_only_fields_that_may_stay_empty_say_so() -> None:
     form = Sample()
     assert "optional" in draw_part("field", field=form["note"])
+    assert "optional" not in draw_part("field", field=Sample({"note": "kept"})["note"])
     assert "optional" not in draw_part("field", field=form["name"])
     assert "optional" not in draw_part("field", field=form["blind"])
 
@@ -157,3 +158,28 @@ def test_every_word_in_a_part_is_escaped() -> None:
     }
     for name, context in parts.items():
         assert "<script" not in draw_part(name, **context), name
+
+
+def test_a_table_has_its_head_its_names_and_scrolls_by_keyboard() -> None:
+    html = draw(
+        '{% table "table--tight.wide" "Id" True|numeric:"Items" may|hidden:"Delete" '
+        'label=name caption="All" %}'
+        "<tr><td>1</td></tr>{% endtable %}",
+        may=True,
+        name="<Things>",
+    )
+    assert html == (
+        '<div class="table-wrap" tabindex="0" role="region" aria-label="&lt;Things&gt;">'
+        '<table class="table table--tight wide"><caption class="visually-hidden">All</caption>'
+        '<thead><tr><th scope="col">Id</th><th scope="col" class="numeric">Items</th>'
+        '<th scope="col"><span class="visually-hidden">Delete</span></th></tr></thead>'
+        "<tbody><tr><td>1</td></tr></tbody></table></div>"
+    )
+
+
+def test_a_table_leaves_out_columns_and_names_that_it_does_not_have() -> None:
+    html = draw('{% table "" "Id" may|hidden:"Delete" %}{% endtable %}', may=False)
+    assert html == (
+        '<div class="table-wrap"><table class="table">'
+        '<thead><tr><th scope="col">Id</th></tr></thead><tbody></tbody></table></div>'
+    )

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.common.charts import number_tick, share_tick
-from apps.common.figures import draw_figure, duration, localise, money, number_words, share_words
+from apps.common.figures import (
+    draw_figure,
+    duration,
+    localise,
+    money,
+    number_words,
+    share_words,
+    usd,
+)
+from labelhub.core.phrases import Phrase
 
 
 @pytest.mark.parametrize(
@@ -67,14 +76,29 @@ def test_a_bar_that_reaches_below_zero_has_zero_in_its_middle() -> None:
         (3_400_000_000, "$3.40"),
         (0, "$0"),
         (1_234_567_000_000_000, "$1,234,567.00"),
-        (99_000_000, "$0.099"),
+        (2_500_000_000, "$2.50"),
+        (99_000_000, "$0.10"),
+        (12_300_000, "$0.01"),
+        (9_999_999, "$0.01"),
+        (9_900_000, "$0.0099"),
         (3, "$0.000000003"),
         (-1_200_000, "−$0.0012"),
         (None, "—"),
     ],
 )
-def test_money_keeps_two_known_digits(nano: int | None, words: str) -> None:
+def test_money_has_two_decimals_and_below_a_cent_two_known_digits(
+    nano: int | None, words: str
+) -> None:
     assert money(nano) == words
+
+
+def test_an_amount_in_a_message_reads_like_one_on_a_page() -> None:
+    message = Phrase.read(Phrase("%(amount)s is spent", amount=usd(2_500_000_000)).stored())
+    assert message == "$2.50 is spent"
+    for language, words in (("en", "$2.50"), ("de", "2,50 $"), ("es", "2,50 US$")):
+        with override(language):
+            assert words in str(message)
+            assert money(2_500_000_000) == words
 
 
 @pytest.mark.parametrize(

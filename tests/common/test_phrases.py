@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ ROWS = Phrase(
     count=1200,
     parts=[Phrase("%(number)s created", number=1200), Phrase("in vain"), "the file's own words"],
 )
+PRICE = Phrase("%(amount)s USD", amount=Decimal("1200.50"))
 
 
 @pytest.fixture
@@ -56,6 +58,7 @@ def german(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_programs_read_english(german: None) -> None:
     assert ROWS == "Read 1,200 rows: 1,200 created, in vain, the file's own words."
     assert json.loads(json.dumps({"message": ROWS}))["message"] == ROWS
+    assert PRICE == "1,200.50 USD"
 
 
 def test_people_read_their_language(german: None) -> None:
@@ -67,7 +70,7 @@ def test_people_read_their_language(german: None) -> None:
     assert str(join_sentences(ROWS, "", Phrase("Paused by hand."))).endswith("Von Hand angehalten.")
 
 
-@pytest.mark.parametrize("phrase", [ROWS, Phrase("100 % sure"), Phrase("")])
+@pytest.mark.parametrize("phrase", [ROWS, Phrase("100 % sure"), Phrase(""), PRICE])
 def test_a_phrase_survives_storage_and_copies(german: None, phrase: Phrase) -> None:
     again = [Phrase.of(json.loads(json.dumps(phrase.data()))), Phrase.read(phrase.stored())]
     for other in [*again, copy.deepcopy(phrase)]:

@@ -146,7 +146,7 @@ def test_the_components_page_shows_all_of_them(
     client: Client, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     client.force_login(UserFactory.create())
-    with django_assert_num_queries(2):  # the session and the user
+    with django_assert_num_queries(3):  # session, user, bell
         html = client.get("/design/").content.decode()
     for part in ("kind--author", "figure__range", "matrix__right", "form-errors", "skeleton"):
         assert part in html

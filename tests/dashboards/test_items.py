@@ -71,9 +71,10 @@ def test_the_list_takes_the_same_queries_however_long(
         propose(run, item, "good")
         decide(item, "bad")
 
-    # session, user; project by membership; unread comments; the panel: schema, annotators, people,
-    # schema, count, ids, items with state, suggestion and gold; labels, comments, assignments
-    with django_assert_num_queries(15):
+    # session, user, bell; project by membership; unread comments; the panel: schema, annotators,
+    # people, schema, count, ids, items with state, suggestion and gold; labels, comments,
+    # assignments
+    with django_assert_num_queries(16):
         listed(client, project)
 
 
@@ -151,8 +152,8 @@ def test_an_item_takes_the_same_queries_however_many_labels(
         propose(run_of(project), item, "good", by=machine(project, name))
     decide(item, "good")
 
-    # session, user; project by membership; item with state, its labels, its gold; debates
-    with django_assert_num_queries(10):
+    # session, user, bell; project by membership; item with state, its labels, its gold; debates
+    with django_assert_num_queries(11):
         detail(client, item)
 
 

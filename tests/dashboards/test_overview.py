@@ -223,7 +223,7 @@ def test_why_agreement_is_not_measured_is_said_in_words(client: Client) -> None:
 
     shown = page(client, project)
 
-    assert "Needs two annotators of this kind." in shown
+    assert "Needs two annotators." in shown
     assert "one_annotator" not in shown
 
 
@@ -249,8 +249,8 @@ def test_it_takes_the_same_queries_however_much_there_is(
         run_of(project)
     client.force_login(member(project, Role.VIEWER))
 
-    # session, user; project by membership; progress; cost, runs, imports; agreement that was
+    # session, user, bell; project by membership; progress; cost, runs, imports; agreement that was
     # measured; since yesterday: labels, gold, comments; a promise that was lost; the last sign of
     # a worker; the menu's comments
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         client.get(f"/p/{project.slug}/")

@@ -63,8 +63,8 @@ def test_it_takes_the_same_queries_however_many_items(
 ) -> None:
     queued_items(project, 9, text="breakfast")
 
-    # session, user; projects; items with project
-    with django_assert_num_queries(4):
+    # session, user, bell; projects; items with project
+    with django_assert_num_queries(5):
         search(client, "breakfast")
 
 

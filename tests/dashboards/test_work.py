@@ -10,7 +10,6 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.dashboards.work import (
     DRAWN,
-    Day,
     desk_of,
     waiting_by_reason,
     work_report,
@@ -43,10 +42,10 @@ def label(project: Project, user: User, count: int, *, days_ago: int = 0) -> Non
     made.update(created_at=timezone.now() - timedelta(days=days_ago))
 
 
-def of(*labels: int) -> list[Day]:
+def of(*labels: int) -> dict[date, int]:
     """Four weeks that end with these days."""
     counts = [0] * (DRAWN - len(labels)) + list(labels)
-    return [Day(date(2026, 1, 1) + timedelta(days=number), n) for number, n in enumerate(counts)]
+    return {date(2026, 1, 1) + timedelta(days=number): n for number, n in enumerate(counts)}
 
 
 def test_the_backlog_goes_by_reason(project: Project) -> None:
@@ -102,7 +101,7 @@ def test_a_desk_shows_what_is_for_somebody(project: Project) -> None:
     assert desk.postponed == 1
     assert [draft.item_id for draft in desk.drafts] == [items[1].pk]
     assert [label.provenance["reason"] for label in desk.returned] == ["Look again."]
-    assert [(change.kind, change.version) for change in desk.changes] == [("schema", 1)]
+    assert [(change["kind"], change["version"]) for change in desk.changes] == [("schema", 1)]
 
 
 def test_the_report_takes_the_same_queries_however_many_people(

@@ -100,11 +100,11 @@ def test_more_turns_take_no_more_queries(django_assert_num_queries: Any) -> None
         for number in range(count):
             step = f"sample/{count + number}"
             say(debate, step, "annotator", "good", evidence={"good": ["text"]})
-        # session, user, project by membership, debate, turns, the debates before and after
-        with django_assert_num_queries(8):
+        # session, user, bell, project by membership, debate, turns, the debates before and after
+        with django_assert_num_queries(9):
             client.get(address, {"gold": "none"})
-        # session, user, project by membership, debate, turns, unread comments
-        with django_assert_num_queries(6):
+        # session, user, bell, project by membership, debate, turns, unread comments
+        with django_assert_num_queries(7):
             client.get(reverse("debate_calls", args=[slug, debate.pk]))
 
 

@@ -29,9 +29,9 @@ def test_a_prompt_shows_its_text_escaped_and_what_it_renders_to(
     queued_items(project, 1, text="Nice <b>place</b>", external_id="first")
     client = member_browser(project, Role.VIEWER)
     address = reverse("prompt_detail", args=[project.slug, CRITIC])
-    # session, user, project; runs by version, variants, versions; trials; item, debate; schema,
-    # guideline
-    with django_assert_num_queries(11):
+    # session, user, bell, project; runs by version, variants, versions; trials; item, debate;
+    # schema, guideline
+    with django_assert_num_queries(12):
         page = client.get(address).content.decode()
     assert "{{ extractor }}" in page
     assert "Nice &lt;b&gt;place&lt;/b&gt;" in page
@@ -136,8 +136,8 @@ def test_the_list_links_every_prompt(django_assert_num_queries: Any) -> None:
     started_run(project, "ecj")
     variant = variant_of(project)
     client = member_browser(project, Role.VIEWER)
-    # session, user, project by membership, variants, runs by prompt
-    with django_assert_num_queries(6):
+    # session, user, bell, project by membership, variants, runs by prompt
+    with django_assert_num_queries(7):
         page = client.get(reverse("prompt_list", args=[project.slug])).content.decode()
     for group in prompts.list_prompts(project):
         for prompt in group.prompts:

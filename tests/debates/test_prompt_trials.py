@@ -95,9 +95,9 @@ def test_a_trial_page_asks_no_more_for_more_items(django_assert_num_queries: Any
     assert Debate.objects.count() == 10
     client = member_browser(project, Role.VIEWER)
     address = reverse("prompt_trial", args=[project.slug, tried.pk])
-    # session, user, project; run, variant, the run beside; debates, gold, unread answers;
+    # session, user, bell, project; run, variant, the run beside; debates, gold, unread answers;
     # unread comments
-    with django_assert_num_queries(11):
+    with django_assert_num_queries(12):
         assert client.get(address).status_code == 200
     wrong = reverse("prompt_trial", args=[project.slug, tried.pk + 1])
     assert client.get(wrong).status_code == 404

@@ -60,8 +60,8 @@ def test_more_debates_and_troubles_take_no_more_queries(django_assert_num_querie
     for place in range(30):
         failed(run, place, 500, f"Broken {place}.")
     client = member_browser(run.project)
-    # as above, and: answers reused, troubled turns, parameters of the last debates
-    with django_assert_num_queries(13):
+    # as above, and: bell, answers reused, troubled turns, parameters of the last debates
+    with django_assert_num_queries(14):
         client.get(reverse("run_detail", args=[run.project.slug, run.pk]))
     with django_assert_num_queries(6):
         client.get(reverse("run_troubles", args=[run.project.slug, run.pk]))
@@ -246,8 +246,8 @@ def test_the_list_of_runs_asks_no_more_for_more_runs(django_assert_num_queries: 
     address = reverse("run_list", args=[project.slug])
     for _ in range(3):
         started_run(project, "ecj")
-    # session, user, project by membership, count, runs, their roles, their debates' counts
-    with django_assert_num_queries(8):
+    # session, user, bell, project by membership, count, runs, their roles, their debates' counts
+    with django_assert_num_queries(9):
         assert client.get(address).status_code == 200
 
 

@@ -1,9 +1,8 @@
 """Endpoints that do not answer in time: attempts belong to the call, and every run ends."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -12,7 +11,6 @@ from apps.debates.models import Debate, Run, Turn
 from apps.debates.selectors import progress
 from apps.debates.services import resume_run, run_slice
 from apps.llm.models import Provider
-from apps.llm.retry import Patience
 from apps.llm.traffic import forget_traffic
 from labelhub.core.llm.errors import ModelError
 from tests.factories.debates import QUICK, Script, project_with_items, started_run
@@ -34,16 +32,36 @@ def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     forget_traffic()
 
 
-def drive(run: Run, *, seconds: float = 60.0, restarts: bool = False) -> int:
+class Clock:
+    """Minutes pass between slices, and none within one, however slow the machine is."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+
+    def time(self) -> float:
+        """Unix seconds."""
+        return self.now
+
+
+def drive(
+    run: Run,
+    *,
+    seconds: float = 60.0,
+    restarts: bool = False,
+    clock: Clock | None = None,
+    until: Callable[[], bool] = lambda: False,
+) -> int:
     """Slices until the run ends, perhaps each in a new process; how many."""
     deadline, slices = time.monotonic() + seconds, 0
-    while run.going:
+    while run.going and not until():
         assert time.monotonic() < deadline, "the run does not end"
         if restarts:
             forget_traffic()
         run_slice(run.pk, pace=SHORT)
         slices += 1
         run.refresh_from_db()
+        if clock:
+            clock.now += 400
     return slices
 
 
@@ -121,19 +139,19 @@ def test_an_endpoint_that_only_ever_refuses_pauses_the_run_over_all_slices(
     model_server: FakeServer, monkeypatch: pytest.MonkeyPatch, restarts: bool
 ) -> None:
     """A slice is shorter than the wait of one call: no call alone ever waits too long."""
-    monkeypatch.setattr("apps.llm.gateway.Patience", partial(Patience, total_wait=1.0))
+    clock = Clock()
+    monkeypatch.setattr("apps.llm.retry.time", clock)
     model_server.options.faults = {"rate_limit_bare": 1.0}
     model = ModelSpecFactory.create(provider__base_url=model_server.base_url)
     run = started_run(project_with_items(3), model=model)
-    assert drive(run, restarts=restarts) > 1
+    assert drive(run, restarts=restarts, clock=clock) > 2
     assert (run.status, run.pause_code) == (Run.Status.PAUSED, "quota_exhausted")
     assert "Every response has been 'too many requests' (429)" in run.message
     assert run.resume_at is not None
 
     # Whoever goes on waits as long again, and an answer ends it.
     resume_run(run=run)
-    run_slice(run.pk, pace=SHORT)
-    run.refresh_from_db()
+    drive(run, clock=clock, until=lambda: bool(Provider.objects.get().rate_limited))
     assert run.going
     assert Provider.objects.get().rate_limited["since"] > 0
     model_server.options.faults = {}

@@ -2,7 +2,6 @@
 closed is settled, so that the next message may be asked about."""
 
 import json
-from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -20,6 +19,8 @@ from tests.e2e.widget_steps import (
     held,
     kept,
     options,
+    settled,
+    sockets_of,
     soon,
     tell,
 )
@@ -50,6 +51,19 @@ LATE_NEWS = """(() => {
   Storage.prototype.getItem = function (name) {
     const text = read.call(this, name);
     if (!isKnown(text) || performance.now() > since + 400) return text;
+    const { sid, tok, ...rest } = JSON.parse(text);
+    return JSON.stringify(rest);
+  };
+})();"""
+
+
+#: A tab that does not see yet who this browser is, as if another had just stored it.
+STALE = """(() => {
+  const read = Storage.prototype.getItem;
+  window.stale = false;
+  Storage.prototype.getItem = function (name) {
+    const text = read.call(this, name);
+    if (!window.stale || !text?.includes('"sid"')) return text;
     const { sid, tok, ...rest } = JSON.parse(text);
     return JSON.stringify(rest);
   };
@@ -103,19 +117,18 @@ def test_what_a_tab_writes_back_after_another_ones_erasure_is_cleared(
 ) -> None:
     """Unless a newer session has begun there since."""
     site, page = shop.site(), open_as(None)
-    page.goto(shop.page(site))
-    page.wait_for_function("() => LabelHub.version")
-    page.evaluate("() => LabelHub.close()")
-    expect(page.locator("labelhub-widget")).to_be_attached()
-    write_back = """([key, kept, before]) => {
-      localStorage.setItem(key, kept);
-      dispatchEvent(new StorageEvent("storage", { key, oldValue: before, newValue: null }));
+    page.goto(shop.page(site, attributes=AT_ONCE))
+    asked(page)
+    settled(page, site)
+    write_back = """([key, who]) => {
+      localStorage.setItem(`${key}.who`, who);
+      dispatchEvent(new StorageEvent("storage", { key, newValue: null }));
     }"""
-    old: dict[str, Any] = {"sid": "old", "consent": 1, "outbox": []}
+    old = kept(page, site)
     newer = old | {"sid": "newer"}
-    for written, stays in ((old, {}), (newer, newer)):
-        args = [f"labelhub.{site.key}", json.dumps(written), json.dumps(old)]
-        page.evaluate(write_back, args)
+    for written, stays in ((newer, newer), (old, {})):
+        who = json.dumps({"sid": written["sid"], "tok": written["tok"]})
+        page.evaluate(write_back, [f"labelhub.{site.key}", who])
         assert kept(page, site) == stays, written
 
 
@@ -148,6 +161,38 @@ def test_tabs_that_begin_at_once_are_one_person_whom_one_of_them_erases(
     assert second.evaluate("() => window.done.then(({ receipt }) => receipt)")
     nobody(first, site)
     nobody(second, site)
+
+
+def test_what_a_tab_stores_undoes_nothing_that_another_has_just_stored(
+    open_as: OpenAs, shop: Shop
+) -> None:
+    site, first = shop.site(), open_as(None)
+    address = shop.page(site)
+    first.goto(address)
+    tell(first)
+    agree(first)
+    settled(first, site)
+    known = kept(first, site)
+    second = first.context.new_page()
+    second.add_init_script(STALE)
+    opened = sockets_of(second)
+    second.goto(address)
+    soon(second, lambda: opened, "the second tab's socket")
+    second.evaluate("() => { window.stale = true; }")
+    second.context.set_offline(True)
+    tell(second, "And a blanket for my brother, who camps with us.")
+
+    def messages() -> int:
+        return [frame["t"] for frame in kept(first, site)["outbox"]].count("msg")
+
+    soon(second, lambda: messages() == 1, "the message to be stored")
+    tell(first, "And a rope.")
+    soon(first, lambda: messages() == 2, "both messages to be stored")
+    assert kept(first, site) | {"outbox": []} == known
+    second.evaluate("() => { window.stale = false; }")
+    second.context.set_offline(False)
+    soon(second, lambda: len(site.messages()) == 3, "all messages")
+    assert len(site.rows("author")) == 1
 
 
 def test_closing_settles_the_question_and_the_next_message_is_asked_about(

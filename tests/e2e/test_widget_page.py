@@ -5,13 +5,15 @@ Only Chromium is run: how other engines draw it, and their screen readers, has t
 person. Of what they do otherwise, storage kept apart and storage that is not there are played.
 """
 
+import json
 import uuid
+from functools import partial
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.browser import SETTLED
+from tests.e2e.browser import SETTLED, Troubles
 from tests.e2e.conftest import OpenAs
 from tests.e2e.host_page import host_pages
 from tests.e2e.widget_steps import (
@@ -60,6 +62,20 @@ for (const name of ["localStorage", "sessionStorage", "indexedDB"]) {
   });
 }
 """
+#: Takes all the room that the page has to store anything.
+FILL = """(() => {
+  for (let size = 1 << 20, text = "x".repeat(size); size; ) {
+    try {
+      localStorage.setItem(`filler-${size}-${localStorage.length}`, text);
+    } catch {
+      size >>= 1;
+      text = text.slice(0, size);
+    }
+  }
+})()"""
+#: Ends the connection as the loss of the network does.
+LOSE = 'dispatchEvent(new Event("offline"))'
+CLOCK = "window.ahead = 0; const real = Date.now; Date.now = () => real() + window.ahead;"
 #: What is on the screen, and what of it is not as it should be.
 MISFITS = """() => {
   const root = document.querySelector("labelhub-widget").shadowRoot;
@@ -187,6 +203,102 @@ def test_without_storage_the_page_is_asked_all_the_same(open_as: OpenAs, shop: S
         options(page).first.click()
         expect(page.get_by_text(SAVED).first).to_be_visible()
         assert len(site.answers()) == 1
+
+
+def test_whatever_else_is_stored_is_no_hindrance(open_as: OpenAs, shop: Shop) -> None:
+    """Where the consent cannot be read, the page is asked again."""
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site))
+    agreed = {"consent": 1, "scope": ["questions"]}
+    frames = [None, {"t": 7, "id": {}}, {"t": "msg", "d": 7}]
+    cases: list[tuple[str, dict[str, Any], bool]] = [
+        ("{", {}, True),
+        ('"text"', {}, True),
+        ("7", {}, True),
+        (json.dumps({"consent": "1"}), {}, True),
+        (json.dumps(agreed | {"__proto__": {"sid": "x"}, "outbox": 7}), {}, False),
+        (json.dumps(agreed | {"outbox": frames}), {}, False),
+        (json.dumps(agreed | {"at": "x", "scope": 7, "out": "x"}), {"sid": {}, "tok": 7}, False),
+    ]
+    for number, (main, who, is_asked) in enumerate(cases, start=1):
+        name = f"labelhub.{site.key}"
+        stored = {name: main, f"{name}.who": json.dumps(who)}
+        page.evaluate(
+            "(stored) => { localStorage.clear(); Object.assign(localStorage, stored); }", stored
+        )
+        page.reload()
+        tell(page)
+        if is_asked:
+            agree(page)
+        soon(page, partial(_has_messages, site, number), f"a message beside {main}")
+
+
+def _has_messages(site: Site, most: int) -> bool:
+    return len(site.messages()) == most
+
+
+def test_in_a_full_storage_nobody_becomes_another_author(
+    open_as: OpenAs, shop: Shop, troubles: Troubles
+) -> None:
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site))
+    tell(page)
+    expect(card(page)).to_be_visible()
+    page.context.set_offline(True)
+    agree(page)
+    evaluated(page, FILL)
+    page.context.set_offline(False)
+    soon(page, lambda: len(site.messages()) == 1, "the first message")
+    evaluated(page, LOSE)
+    tell(page, "And a tent for two, please.")
+    soon(page, lambda: len(site.messages()) == 2, "the second message")
+    assert len(site.rows("author")) == 1
+    assert all("ERR_INTERNET_DISCONNECTED" in trouble for trouble in troubles)
+    troubles.clear()
+
+
+def test_a_clock_that_is_set_changes_nothing(open_as: OpenAs, shop: Shop) -> None:
+    """Forward: a question does not expire at once. Back: a lost connection comes back at once."""
+    site, page = shop.site(), open_as(None)
+    page.add_init_script(CLOCK)
+    page.goto(shop.page(site, attributes=AT_ONCE))
+    asked(page)
+    evaluated(page, "LabelHub.close()")
+    soon(page, lambda: not site.open_questions(), "the question to be closed")
+    evaluated(page, "ahead = 3_600_000")
+    tell(page, "And a second lamp for my brother, who camps with us in the rain.")
+    expect(options(page).first).to_be_visible()
+    evaluated(page, LOSE)
+    evaluated(page, "ahead = -3_600_000")
+    tell(page, "And a rope.")
+    soon(page, lambda: len(site.messages()) == 3, "the third message")
+
+
+def test_an_odd_language_of_the_page_is_none(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None)
+    page.goto(shop.page(site, attributes='data-lang="en_US.UTF-8"'))
+    asked(page)
+
+
+def test_where_it_cannot_load_nothing_is_said_to_be_deleted(
+    open_as: OpenAs, shop: Shop, troubles: Troubles
+) -> None:
+    for answer in ({"status": 500}, {"body": "<html>"}, {"body": "null"}, {}):
+        page = open_as(None)
+        page.route("**/widget/config/**", partial(_answer, answer))
+        page.goto(shop.page(shop.site()))
+        tell(page)
+        assert page.evaluate("LabelHub.erase()") == {"ok": False, "code": "load"}, answer
+    assert all("ERR_FAILED" in trouble for trouble in troubles)
+    troubles.clear()
+
+
+def _answer(answer: dict[str, Any], route: Route) -> None:
+    """By the machine in between; with nothing, the connection fails."""
+    if answer:
+        route.fulfill(**answer, headers={"Access-Control-Allow-Origin": "*"})
+    else:
+        route.abort()
 
 
 def test_in_frames(open_as: OpenAs, shop: Shop) -> None:

@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
+from operator import itemgetter
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
@@ -253,9 +254,15 @@ def said(page: Page, role: str) -> Locator:
 
 
 def kept(page: Page, site: Site) -> dict[str, Any]:
-    """What the browser keeps of the site."""
-    found = page.evaluate("(key) => localStorage.getItem(key)", f"labelhub.{site.key}")
-    return dict(json.loads(found)) if found else {}
+    """What the browser keeps of the site: who this is, what they agreed to, and the ``outbox``."""
+    name = f"labelhub.{site.key}"
+    stored = page.evaluate("() => ({...localStorage})")
+    facts = [json.loads(stored[item]) for item in (name, f"{name}.who") if item in stored]
+    frames = [json.loads(stored[item]) for item in stored if item.startswith(f"{name}.out.")]
+    if not facts and not frames:
+        return {}
+    known = {field: value for fact in facts for field, value in fact.items()}
+    return known | {"outbox": sorted(frames, key=itemgetter("ts"))}
 
 
 def settled(page: Page, site: Site) -> None:

@@ -1,8 +1,10 @@
 """/projects/new/: a file or a template becomes a project with labels and items, on one page."""
 
 import json
+from hashlib import md5
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -267,6 +269,40 @@ def test_the_label_type_and_the_labels_are_recognised(
     assert page.context["columns"]["text"].value()
     assert (page.context["form"]["task"].value(), labels_of(page)) == (task, labels)
     assert "<b>bold" not in page.content.decode()
+
+
+CODES = [md5(bytes([n])).hexdigest() for n in range(30)]  # noqa: S324 - no secret
+UUIDS = [str(UUID(code)) for code in CODES]
+
+
+@all_cases(
+    ("content", "name", "id_column", "text"),
+    [
+        (csv("code,words", *(f"{code},Too loud" for code in CODES)), "x.csv", "code", "words"),
+        (csv("word;key", *(f"w{n};{key}" for n, key in enumerate(UUIDS))), "x.csv", "key", "word"),
+        (csv("writer,key,word", *(f"{UUIDS[n % 25]},{CODES[n]},w{n}" for n in range(30))), "x.csv",
+         "key", "word"),
+        (lines(*({"status": 10**17 + n, "said": "Hm"} for n in range(3))), "x.jsonl", "status",
+         "said"),
+        (csv("nr,hash,word", *(f"{n},{CODES[n]},Hm" for n in range(3))), "x.csv", "hash", "word"),
+        (csv("id,hash,word", *(f"{n},{CODES[n]},Hm" for n in range(3))), "x.csv", "id", "word"),
+        (csv("user,word", *(f"{UUIDS[n % 25]},w{n}" for n in range(30))), "x.csv", "", "word"),
+        (csv("hash,stars", *(f"{code},4" for code in CODES)), "x.csv", "", "hash"),
+        (csv("hash", *CODES), "x.csv", "", "hash"),
+        (csv("code,words", *(f"T-{n},Too loud" for n in range(30))), "x.csv", "code", "words"),
+        (csv("words,day", *(f"Too loud at night,2026-01-{n:02}" for n in range(1, 9))), "x.csv", "",
+         "words"),
+        (csv("room,words", *(f"R{n % 7},Too loud" for n in range(30))), "x.csv", "", "words"),
+        (csv("word,day", *(f"word{n},2026-01-{n:02}" for n in range(1, 9))), "x.csv", "", "day"),
+        (csv("name,lang", "Donaudampfschiff,de", "Krankenversicherung,de"), "x.csv", "", "name"),
+        (csv("key,word", f"{CODES[0]},a", ",b", ",c"), "x.csv", "", "key"),
+    ],
+)  # fmt: skip
+def test_a_column_of_unique_codes_is_the_id_and_not_the_text(
+    maker: Client, content: bytes, name: str, id_column: str, text: str
+) -> None:
+    columns = drop(maker, content, name).context["columns"]
+    assert (columns["id"].value() or "", columns["text"].value()) == (id_column, text)
 
 
 def test_too_many_values_are_no_labels_and_the_page_says_so(maker: Client) -> None:

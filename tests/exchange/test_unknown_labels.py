@@ -45,6 +45,14 @@ def test_refused_rows_are_told_in_one_summary_with_values_and_counts() -> None:
     assert counts(again) == (3, 2, 0, 0)  # what was refused can be imported later
 
 
+def test_rows_with_unknown_values_are_not_counted_again_among_the_other_faults() -> None:
+    project = ProjectFactory.create(definition=SINGLE)
+    batch = imported(project, FILE + b'" ",good\n', "x.csv")
+    page = member_browser(project).get(f"/p/{project.slug}/import/{batch.pk}/").content.decode()
+    assert "3 rows with these values were not imported" in page
+    assert "Rows with faults: 1" in page
+
+
 def test_a_thousand_unknown_values_make_one_short_summary() -> None:
     project = ProjectFactory.create(definition=SINGLE)
     rows = "".join(f"t{number},value {number}\n" for number in range(3000))
@@ -214,7 +222,7 @@ def test_the_result_groups_faults_by_kind() -> None:
     page = client.get(f"/p/{project.slug}/import/{batch.pk}/")
     (_, groups, total), _ = page.context["tables"]
     assert [group["count"] for group in groups] == [4, 1]
-    assert total == 6
+    assert total == 5
     assert "not imported. Import the file again" in page.content.decode()
     assert "'odd' (1)" not in page.content.decode()
 

@@ -68,9 +68,12 @@ class Program:
         return self.process.wait(seconds)
 
     def processors(self) -> dict[int, set[int]]:
-        """On which processors each of its threads may run."""
-        tasks = [int(task.name) for task in Path(f"/proc/{self.process.pid}/task").iterdir()]
-        return {task: os.sched_getaffinity(task) for task in tasks}
+        """On which processors each of its threads may run, of those that are still there."""
+        found = {}
+        for task in Path(f"/proc/{self.process.pid}/task").iterdir():
+            with contextlib.suppress(ProcessLookupError):
+                found[int(task.name)] = os.sched_getaffinity(int(task.name))
+        return found
 
     def rss_mb(self) -> float:
         """Its resident memory."""

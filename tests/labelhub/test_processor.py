@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from labelhub.processor import MANY, one_processor
-from tests.fakes.client import wait_for
+from labelhub.processor import one_processor
 from tests.fakes.stack import Stack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,32 +84,25 @@ def test_a_single_processor_is_left_alone(name: str) -> None:
 
 
 def _in_other_process(name: str) -> "subprocess.Popen[str]":
-    code = (
-        "import sys, time; from labelhub import processor\n"
-        "processor.NAME, processor.MANY = sys.argv[1], 1024\n"
-        "with processor.one_processor() as number: print(number, flush=True); time.sleep(60)"
-    )
-    return subprocess.Popen(
-        [sys.executable, "-c", code, name], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+    code = "with processor.one_processor() as number: print(number, flush=True); time.sleep(60)"
+    return subprocess.Popen(_named(name, code), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def _named(name: str, code: str) -> list[str]:
+    """A command that runs ``code`` and competes for processors under ``name`` only."""
+    first = "import runpy, sys, time; from labelhub import processor; processor.NAME = sys.argv[1]"
+    return [sys.executable, "-c", f"{first}; processor.MANY = 1024\n{code}", name]
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(PROCESSORS > MANY, reason="a large machine is left alone")
-def test_a_server_keeps_its_own_threads_there_and_lets_the_workers_go(data_folder: Path) -> None:
-    allowed = os.sched_getaffinity(0)
+def test_a_server_keeps_its_own_threads_there_and_lets_the_workers_go(
+    name: str, data_folder: Path
+) -> None:
+    serve = "sys.argv = ['manage.py', 'serve', '--port', '0']"
+    code = f"{serve}; runpy.run_path('manage.py', run_name='__main__')"
     with Stack(data_folder, LABELHUB_ONE_PROCESSOR="true") as stack:
-        # Whoever works at this machine may have servers of their own, which come and go.
-        server, threads = wait_for(lambda: _placed(stack), seconds=50, what="a free processor")
-    assert len(threads.pop(server)) == 1
-    assert allowed in threads.values()
-
-
-def _placed(stack: Stack) -> tuple[int, dict[int, set[int]]] | None:
-    """A server's process and the processors of each of its threads; None where it got none."""
-    server, _ = stack.server()
-    threads = server.processors()
-    if len(threads[pid := server.process.pid]) == 1:
-        return pid, threads
-    server.kill()
-    return None
+        server = stack.start("serve", _named(name, code))
+        server.wait_to_print("listens on")
+        threads = server.processors()
+    assert len(threads.pop(server.process.pid)) == 1
+    assert os.sched_getaffinity(0) in threads.values()

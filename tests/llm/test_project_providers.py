@@ -18,6 +18,7 @@ from apps.debates.services import RunPlan, models_for_roles, start_run
 from apps.debates.services.driving.worker import run_slice
 from apps.llm import selectors, services
 from apps.llm.models import ModelSpec, Provider
+from apps.llm.probe import ProviderCheck
 from apps.projects.models import Project
 from apps.projects.services import delete_project
 from labelhub.core.errors import InvalidInput, NotFound
@@ -361,6 +362,116 @@ def test_a_model_of_the_project_comes_before_a_shared_one(project: Project) -> N
     own = ModelSpecFactory.create(name="m", provider__name="Lab", provider__project=project)
     assert services.known_model("Lab/m", project) == own
     assert selectors.default_models(project) == [own]
+
+
+FAILED = "Its test failed before it was saved, so runs do not use it by default."
+
+
+def chosen_by_default(browser: Client, project: Project) -> str:
+    """The name of the model that a run takes when nobody chooses; the page of providers agrees."""
+    (model,) = selectors.default_models(project)
+    warned = FAILED in browser.get(page("provider_list", project)).content.decode()
+    assert warned == (model.offline and project.providers.exists())
+    return model.name
+
+
+def save(
+    browser: Client, address: str, form: dict[str, str], tested: dict[str, str] | None = None
+) -> None:
+    """Save ``form``, perhaps after a test of other settings."""
+    stamp = ""
+    if tested is not None:
+        answer = browser.post(address, form | tested | {"test": "yes"})
+        stamp = answer.context["stamp"]
+        assert f'name="tested" value="{stamp}"' in answer.content.decode()
+    assert browser.post(address, form | {"tested": stamp}).status_code == 302
+
+
+@pytest.fixture
+def lab(settings: Settings, model_server: FakeServer) -> dict[str, str]:
+    """The form of a provider that passes its test."""
+    settings.LABELHUB_LLM_PRIVATE = True
+    model_server.options.key = KEY
+    services.ensure_builtin()
+    return FORM | new_model("small") | {"base_url": model_server.base_url}
+
+
+WRONG = {"key": "sk-wrong"}
+
+
+@pytest.mark.parametrize(
+    ("saved", "tested", "default"),
+    [
+        ({}, None, "small"),
+        ({}, {}, "small"),
+        (WRONG, {}, "offline"),
+        ({}, WRONG, "small"),
+    ],
+    ids=["not tested", "passed", "failed", "changed since it failed"],
+)
+def test_a_new_provider_becomes_the_default_unless_what_is_saved_failed_a_test(
+    browser: Client,
+    project: Project,
+    lab: dict[str, str],
+    saved: dict[str, str],
+    tested: dict[str, str] | None,
+    default: str,
+) -> None:
+    save(browser, page("provider_create", project), lab | saved, tested)
+
+    assert chosen_by_default(browser, project) == default
+
+
+@pytest.mark.django_db(transaction=True)  # what a test learns is stored by another thread
+def test_a_saved_provider_is_the_default_unless_it_was_saved_after_its_test_failed(
+    browser: Client, rest: APIClient, project: Project, lab: dict[str, str]
+) -> None:
+    save(browser, page("provider_create", project), lab)
+    provider = project.providers.get()
+    edit, check = (page(name, project, provider.pk) for name in ("provider_edit", "provider_check"))
+    form = lab | {"key": "", "model-name": ""}
+
+    found = []
+    for change in (
+        lambda: rest.post(api(project, provider.pk, "test"), {}),
+        lambda: save(browser, edit, form | {"max_concurrency": "9"}),
+        lambda: save(browser, edit, form, WRONG),
+        lambda: browser.post(check),
+        lambda: save(browser, edit, lab | {"base_url": URL, "model-name": ""}),
+        lambda: browser.post(check),
+        lambda: save(browser, edit, lab | WRONG | {"model-name": ""}, {}),
+        lambda: browser.post(check),
+        lambda: save(browser, edit, lab | {"model-name": ""}),
+    ):
+        change()
+        found.append(chosen_by_default(browser, project))
+    assert found == [
+        "small", "small", "small", "small", "small", "small", "offline", "offline", "small",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("place", ["page", "REST"])
+def test_a_test_says_nothing_of_what_was_saved_during_it(
+    browser: Client, rest: APIClient, project: Project, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    fresh = ProviderFactory.build(project=project, base_url=URL)
+    provider = services.save_provider(fresh, key=KEY, test_failed=True)
+
+    def change_it(_tested: Provider, _model: ModelSpec | None = None) -> ProviderCheck:
+        now = Provider.objects.get(pk=provider.pk)
+        now.base_url = URL.replace("models", "elsewhere")
+        services.save_provider(now, key=KEY, test_failed=True)
+        return ProviderCheck(ok=True, found="It answers.")
+
+    for module in ("views", "api"):
+        monkeypatch.setattr(f"apps.llm.{module}.check_provider", change_it)
+
+    if place == "page":
+        browser.post(page("provider_check", project, provider.pk))
+    else:
+        rest.post(api(project, provider.pk, "test"), {})
+
+    assert Provider.objects.get(pk=provider.pk).test_failed
 
 
 # Switched off

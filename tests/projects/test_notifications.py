@@ -11,6 +11,7 @@ from django.core.mail import EmailMessage
 from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -67,7 +68,6 @@ def test_each_end_is_told_once(project: Project, boss: User) -> None:
     for _ in range(2):
         ended(project, boss)
     ended(project, boss, began_at=BEGAN + timedelta(hours=1))  # resumed, and ended again
-    boss.refresh_from_db()
     assert (boss.notifications.count(), boss.unread_notifications) == (2, 2)
 
 
@@ -82,6 +82,7 @@ def test_old_ones_are_deleted(project: Project, boss: User) -> None:
     Notification.objects.update(created_at=timezone.now() - KEPT - timedelta(days=1))
     ended(project, boss, subject=2)
     assert list(boss.notifications.values_list("subject", flat=True)) == [2]
+    assert boss.unread_notifications == 1
 
 
 @pytest.mark.parametrize(
@@ -104,17 +105,23 @@ def test_the_page_says_what_has_ended_and_leads_there(
     client.force_login(boss)
     assert words in client.get("/notifications/").content.decode()
     assert client.get(f"/notifications/{row.pk}/")["Location"] == page
-    boss.refresh_from_db()
     assert boss.unread_notifications == 0
 
 
-def test_all_are_marked_as_read(client: Client, project: Project, boss: User) -> None:
+def test_all_are_marked_as_read(
+    client: Client,
+    project: Project,
+    boss: User,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
     for subject in (1, 2):
         ended(project, boss, subject=subject)
     client.force_login(boss)
     assert "Mark all as read" in client.get("/notifications/").content.decode()
     client.post("/notifications/read/")
-    assert "Mark all as read" not in client.get("/notifications/").content.decode()
+    # session, user, bell; their number and those of the page
+    with django_assert_num_queries(5):
+        assert "Mark all as read" not in client.get("/notifications/").content.decode()
 
 
 def test_only_the_own_ones_of_projects_still_open_to_them_are_shown(
@@ -125,6 +132,7 @@ def test_only_the_own_ones_of_projects_still_open_to_them_are_shown(
     client.force_login(member(project, Role.MANAGER))
     assert client.get(f"/notifications/{row.pk}/").status_code == 404
     project.memberships.filter(user=boss).delete()
+    assert boss.unread_notifications == 0
     client.force_login(boss)
     assert client.get(f"/notifications/{row.pk}/").status_code == 404
     assert "Hotels" not in client.get("/notifications/").content.decode()

@@ -49,8 +49,8 @@ def test_a_large_team_takes_no_more_queries(
     others = [member(project, Role.REVIEWER) for _ in range(6)]
     for number in range(6):
         invited(project, f"token-{number}")
-    # session, person, project, members, what the person and their groups may, invitations
-    with django_assert_num_queries(8):
+    # session, person, bell, project, members, what the person and their groups may, invitations
+    with django_assert_num_queries(9):
         page = manager.get(URL).content.decode()
     assert all(user.username in page for user in others)
 

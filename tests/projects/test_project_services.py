@@ -15,7 +15,6 @@ from apps.projects.services import (
     set_guideline,
     set_member,
     set_schema,
-    update_project,
 )
 from labelhub.core.errors import InvalidInput, NotFound
 from labelhub.core.schema import Schema, parse_schema, schema_from_names
@@ -106,13 +105,6 @@ def test_the_last_manager_stays() -> None:
 def test_a_stranger_cannot_be_removed() -> None:
     with pytest.raises(NotFound):
         remove_member(project=ProjectFactory.create(), user=UserFactory.create(), actor=None)
-
-
-def test_the_short_name_and_the_review_plan_do_not_change_here() -> None:
-    project = ProjectFactory.create()
-    for field in ("slug", "overlap", "created_by"):
-        with pytest.raises(InvalidInput, match=field):
-            update_project(project=project, actor=None, **{field: 3})
 
 
 def test_several_changes_are_one() -> None:

@@ -115,6 +115,7 @@ def test_the_list_takes_no_more_queries_for_more(
     for n in range(12):
         say(item, reviewer(item.project), f"Remark {n}", explains=True)
 
-    with django_assert_max_num_queries(8):  # session, person, project; count, rows, mentions; frame
+    # session, person, bell, project; count, rows, mentions; frame
+    with django_assert_max_num_queries(9):
         html = client.get(reverse("comment_list", args=[item.project.slug])).content.decode()
     assert html.count('comment-row"') == 12

@@ -135,7 +135,6 @@ def _find_or_draw_sample(
 
 
 def _read_promise(given: Mapping[str, str]) -> tuple[float, float, float] | None:
-    """The promise in an address; None where it names none."""
     if not any(name in given for name in USUAL):
         return None
     numbers = []

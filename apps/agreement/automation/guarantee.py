@@ -155,20 +155,15 @@ def end_guarantee(
     return bool(ended)
 
 
-def rule_in_force(guarantee: Guarantee) -> Rule:
-    """The routing rule as the promise set it."""
-    drawn = read_rule(guarantee.rule)
-    if guarantee.bound is None or guarantee.audit is None:
-        return drawn
-    return Rule(drawn.flags, {**drawn.bounds, promise.SIGNAL: guarantee.bound}, guarantee.audit)
-
-
 def manual_change(guarantee: Guarantee) -> Guarantee.Ending | None:
     """The ending that a manual change of plan or rule has caused; None without such a change."""
     rule, scope = routing_now(guarantee.project_id)
     if scope != Project.ReviewScope.DOUBTFUL:
         return Ending.PLAN_CHANGED
-    promised = rule_in_force(guarantee)
+    promised = read_rule(guarantee.rule)
+    if guarantee.bound is not None and guarantee.audit is not None:
+        bounds = {**promised.bounds, promise.SIGNAL: guarantee.bound}
+        promised = Rule(promised.flags, bounds, guarantee.audit)
     if not same_rule(rule, promised) or rule.audit < promised.audit:
         return Ending.RULE_CHANGED
     return None

@@ -136,8 +136,6 @@ LEAST_PERCENT = 0.01
 
 
 class PromiseForm(forms.Form):
-    """Target, confidence and hoped coverage."""
-
     target = forms.FloatField(
         min_value=LEAST_PERCENT,
         max_value=100 * promise.MOST_TARGET,
@@ -226,7 +224,6 @@ class Plan:
 
     @property
     def may_allow_more(self) -> bool:
-        """Whether more errors can be allowed."""
         return promise.may_allow_more(self.target)
 
 
@@ -265,12 +262,10 @@ class AutomationState:
 
     @cached_property
     def pool(self) -> Counts:
-        """The counts of items that a promise can be about."""
         return self.reach.pool if self.reach else count_pool(self.project)
 
     @cached_property
     def plan(self) -> Plan:
-        """The costs of the promise asked for."""
         return plan_of(self.pool, *self.asked)
 
     @property
@@ -361,11 +356,6 @@ def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> 
     )
 
 
-def audits_until_noticed(guarantee: Guarantee) -> int:
-    """Audits after which twice the promised errors are noticed."""
-    return promise.audits_to_notice(guarantee.target, guarantee.confidence)
-
-
 def labels_by_target(plan: Plan) -> Chart:
     """How many labels usual targets need, beside the target of the plan."""
     wanted = [(target, labels_needed(target, plan.confidence)) for target in TARGETS]
@@ -412,7 +402,6 @@ def labels_by_target(plan: Plan) -> Chart:
 
 
 def ended_promises(project: Project) -> list[Guarantee]:
-    """The promises that have ended, the latest first."""
     over = Guarantee.objects.filter(project=project, state=State.OFF)
     return list(over.select_related("ended_by", "switched_on_by")[:KEPT])
 

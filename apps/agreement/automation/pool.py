@@ -77,7 +77,6 @@ class Pool:
 
     @cached_property
     def drawable(self) -> list[int]:
-        """Items that may be drawn, by id."""
         return [
             item_id
             for item_id in self.candidates
@@ -86,7 +85,6 @@ class Pool:
 
     @property
     def uncertainties(self) -> list[float]:
-        """The uncertainties of all candidates."""
         return [candidate.uncertainty for candidate in self.candidates.values()]
 
     @cached_property
@@ -169,7 +167,6 @@ def decided_by_machines(project: Project) -> QuerySet[ItemState]:
 
 
 def decided_by_people(project: Project) -> QuerySet[Gold]:
-    """Gold that people have decided."""
     return verified_as_of(project.pk, timezone.now()).order_by()
 
 
@@ -209,7 +206,6 @@ class Beyond(Func):
         self.extra |= {"signal": threshold.signal, "beyond": f"{side} {float(bound)!r}"}
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """JSON functions of SQLite."""
         context["template"] = (
             "CASE WHEN JSON_TYPE(%(expressions)s, '$.%(signal)s') IN ('integer', 'real') "
             "THEN JSON_EXTRACT(%(expressions)s, '$.%(signal)s') %(beyond)s ELSE 0 END"
@@ -217,7 +213,6 @@ class Beyond(Func):
         return self.as_sql(compiler, connection, **context)
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        """JSON operators of PostgreSQL."""
         context["template"] = (
             "CASE WHEN jsonb_typeof(%(expressions)s -> '%(signal)s') = 'number' "
             "THEN (%(expressions)s ->> '%(signal)s')::double precision %(beyond)s ELSE FALSE END"

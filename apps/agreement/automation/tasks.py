@@ -36,14 +36,9 @@ def look_after_job(run: JobRun) -> None:
     """Watch one promise and update its items, until there is nothing to do."""
     wanted = Guarantee.objects.filter(UNDONE, pk=run.subject).select_related("project")
     if found := wanted.first():
-        watch_and_settle(found)
+        watch_guarantee(found)
+        settle_items(found)
         raise Postponed("It is looked at again.", PAUSE)
-
-
-def watch_and_settle(guarantee: Guarantee) -> None:
-    """Check the promise, then update the items."""
-    watch_guarantee(guarantee)
-    settle_items(guarantee)
 
 
 def settle_if_small(guarantee: Guarantee) -> None:

@@ -50,7 +50,6 @@ def _within(words: str) -> str:
 
 
 def models_of(roles: Sequence[RunRole]) -> str:
-    """The models of the roles, each once."""
     return " + ".join(dict.fromkeys(role.model.title for role in roles))
 
 
@@ -112,12 +111,6 @@ class Rounds:
 def first_opinions(rounds: Any) -> list[Value | None]:
     """The opinions before anybody heard the others: the first of a discussion's ``rounds``."""
     return list(rounds[0].values()) if isinstance(rounds, list) and rounds else []
-
-
-def own_d_rate(signals: Mapping[str, Any]) -> float | None:
-    """How clear a debate's vote was, in a discussion before it began; None without a vote."""
-    before = signals.get("first_d_rate")
-    return signals.get("d_rate") if before is None else before
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +178,9 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
     found = []
     for arm in arms:
         # Items whose gold is gone are left out.
-        lines = [line for line in heard[arm.run.pk].lines if line[0] in place]
-        empty = [() for _ in range(3 + len(heard[arm.run.pk].names))]
-        columns: list[Sequence[Any]] = list(zip(*lines, strict=True)) or list(empty)
+        lines = [line for line in heard[arm.run.pk] if line[0] in place]
+        names = signals_for(arm.run.protocol)
+        columns: list[Sequence[Any]] = list(zip(*lines, strict=True)) or [()] * (3 + len(names))
         rows = np.fromiter((place[item_id] for item_id in columns[0]), dtype=np.int64)
         answered = codes.all_of(columns[2])
         found.append(
@@ -197,7 +190,7 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
                 rows=rows,
                 predicted=answered,
                 values=columns[2],
-                signals=dict(zip(heard[arm.run.pk].names, columns[3:], strict=True)),
+                signals=dict(zip(names, columns[3:], strict=True)),
                 counts=count_answers(codes, coded, rows, answered),
                 spent=spent[arm.run.pk],
             )
@@ -214,7 +207,6 @@ def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
 
 
 def predicts(arms: Sequence[Arm]) -> bool:
-    """Whether an arm predicts authors."""
     return any(arm.run.protocol == predict.NAME for arm in arms)
 
 
@@ -236,22 +228,15 @@ def _number_authors(project: Project, schema: Schema, items: Collection[int]) ->
     return np.array([numbers.setdefault(name, len(numbers)) for name in named], dtype=np.int64)
 
 
-@dataclass(slots=True)
-class _DebateLines:
-    names: tuple[str, ...]
-    lines: list[tuple[Any, ...]]
-
-
-def _read_debates(arms: Sequence[Arm]) -> dict[int, _DebateLines]:
-    """Run id → lines of item, value and signals; a query for each set of signals."""
+def _read_debates(arms: Sequence[Arm]) -> dict[int, list[list[Any]]]:
+    """Run id → lines of item, debate, value and signals; a query for each set of signals."""
     by_signals: dict[tuple[str, ...], list[int]] = {}
     for arm in arms:
         by_signals.setdefault(signals_for(arm.run.protocol), []).append(arm.run.pk)
-    heard: dict[int, _DebateLines] = {}
+    heard: dict[int, list[list[Any]]] = {arm.run.pk: [] for arm in arms}
     for names, run_ids in by_signals.items():
-        heard |= {run_id: _DebateLines(names, []) for run_id in run_ids}
         for run_id, *line in ended_debates(run_ids, *names).iterator(5000):
-            heard[run_id].lines.append(tuple(line))
+            heard[run_id].append(line)
     return heard
 
 

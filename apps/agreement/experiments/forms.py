@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.common.figures import nanousd
 from apps.debates.forms import (
-    MOST_ITEMS,
+    RunForm,
     dollars_field,
     model_words,
     setting_for_task,
@@ -142,7 +142,6 @@ class ExperimentForm(forms.Form):
         ]
 
     def _given(self, info: ProtocolInfo) -> Iterator[dict[str, Any]]:
-        """The settings of each arm."""
         settings = self._settings(info)
         read = {setting.name: self.cleaned_data[field_name(info, setting)] for setting in settings}
         compared = [setting.name for setting in settings if setting.compared]
@@ -190,20 +189,8 @@ class ExperimentForm(forms.Form):
 
 
 class UseForm(forms.Form):
-    """The use of an arm: its items and its budget."""
-
-    limit = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_ITEMS,
-        required=False,
-        label=_("How many items"),
-        help_text=_("Empty: all of them."),
-    )
-    budget = dollars_field(
-        _("The run pauses before it would cost more. Needs known prices."),
-        _("Budget in USD"),
-        required=False,
-    )
+    limit = RunForm.base_fields["limit"]
+    budget = RunForm.base_fields["budget"]
     only_unlabelled = forms.BooleanField(
         required=False,
         label=_("Only items without any label"),

@@ -36,7 +36,6 @@ class Step:
         return f"{self.first} {self.number} → {self.number + 1}"
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
         return {"step": self.words, "whole": self.whole} | self.changes.to_json()
 
 

@@ -1,8 +1,9 @@
 """The pages of experiments: the finding, the tables, the debates worth reading."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any
 
 from django.utils.functional import Promise
@@ -10,7 +11,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.agreement.charts import Offer, cost_quality, sentence
-from apps.agreement.experiments.answers import letter_of, models_of, title_of
+from apps.agreement.experiments.answers import models_of, title_of
 from apps.agreement.experiments.opinion_changes import Step
 from apps.agreement.experiments.report import (
     KIND_WORDS,
@@ -160,7 +161,6 @@ def _p_words(p: float) -> str:
 
 
 def _beats(report: ExperimentReport, arm: ArmReport, other: ArmReport) -> bool:
-    """Whether ``arm`` is significantly better than ``other``."""
     if arm is other:
         return False
     winner = _pair(report, arm, other).winner
@@ -194,14 +194,6 @@ COLUMNS: dict[
 
 
 @dataclass(frozen=True, slots=True)
-class TableRow:
-    """An arm and its cells in the order of ``COLUMNS``, each with its words."""
-
-    arm: ArmReport
-    cells: Sequence[tuple[str | Promise, DrawnFigure]]
-
-
-@dataclass(frozen=True, slots=True)
 class PairCell:
     """The arm of the row against that of the column: items that one of both gets right more often.
 
@@ -215,16 +207,9 @@ class PairCell:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PairRow:
-    """One arm against all others."""
-
-    arm: ArmReport
-    cells: Sequence[PairCell]
-
-
-def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
-    """The arms as rows, sorted by a column's name, descending with - before it."""
+def table_rows(report: ExperimentReport, sort: str) -> list[dict[str, Any]]:
+    """``arm`` and its ``cells`` in the order of ``COLUMNS``, each with its words; sorted by a
+    column's name, descending with - before it."""
     columns = []
     for name, (words, figure_of, say) in COLUMNS.items():
         figures = [figure_of(arm) for arm in report.arms]
@@ -236,30 +221,33 @@ def table_rows(report: ExperimentReport, sort: str = "") -> list[TableRow]:
             [
                 (
                     gettext("Exact match") if of_sets else words,
-                    draw_amount(figure, most, say) if say else draw_figure(figure, percent=True),
+                    draw_amount(figure, most, say)
+                    if say
+                    else draw_figure(figure, percent=name != "macro_f1"),
                 )
                 for figure in figures
             ]
         )
     rows = [
-        TableRow(arm, [column[place] for column in columns])
+        {"arm": arm, "cells": [column[place] for column in columns]}
         for place, arm in enumerate(report.arms)
     ]
     name, falling = sort.removeprefix("-"), sort.startswith("-")
     if name in COLUMNS:
 
-        def order(row: TableRow) -> float:
-            value = COLUMNS[name][1](row.arm)["value"]
+        def order(row: dict[str, Any]) -> float:
+            value = COLUMNS[name][1](row["arm"])["value"]
             return math.inf if value is None else -value if falling else value
 
         rows.sort(key=order)
     return rows
 
 
-def pair_rows(report: ExperimentReport) -> list[PairRow]:
-    """Every arm against every other."""
+def pair_rows(report: ExperimentReport) -> list[dict[str, Any]]:
+    """Each ``arm`` with its ``cells`` against every arm, itself included."""
+    places = range(len(report.arms))
     return [
-        PairRow(arm, [_pair_cell(report, place, column) for column in range(len(report.arms))])
+        {"arm": arm, "cells": [_pair_cell(report, place, column) for column in places]}
         for place, arm in enumerate(report.arms)
     ]
 
@@ -322,16 +310,6 @@ class ShownReading:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """Debates of one kind: how many there are, and a few of them."""
-
-    kind: str
-    words: str | Promise
-    count: int
-    shown: Sequence[ShownReading]
-
-
 def cost_quality_of(report: ExperimentReport) -> Chart | None:
     """Cost, or calls where costs are zero or unknown, against the share right of each arm."""
     unit, size = ("USD", 1e-9) if report.axis == "cost" else ("calls", 1.0)
@@ -353,6 +331,7 @@ def comparison_page(
     return {
         "report": report,
         "finding": main_finding(report),
+        "compared": any(arm.scores.accuracy["value"] is not None for arm in report.arms),
         "votes": against_votes(report),
         "rows": table_rows(report, sort),
         "pair_rows": pair_rows(report) if len(report.arms) > 1 else [],
@@ -386,30 +365,27 @@ def _in_language(report: ExperimentReport, arms: Sequence[Arm]) -> ExperimentRep
     return replace(report, arms=found)
 
 
-def reading_shelves(report: ExperimentReport) -> list[Shelf]:
-    """Debates worth reading, by reason; taken from the arms in turn, so that each has some."""
-    chosen = {kind: _interleave(report.arms, kind) for kind in WORTH}
-    texts = _texts([reading for found in chosen.values() for reading in found])
+def reading_shelves(report: ExperimentReport) -> list[dict[str, Any]]:
+    """Debates worth reading, by reason: how many there are, and a few of them, taken from the arms
+    in turn, so that each has some."""
+    chosen = {kind: found for kind in WORTH if (found := _interleave(report.arms, kind))}
     letters = {arm.run_id: arm.letter for arm in report.arms}
+    shown = iter(with_texts([*chain.from_iterable(chosen.values())], letters))
     return [
-        Shelf(
-            kind=kind,
-            words=KIND_WORDS[kind],
-            count=sum(arm.kinds.get(kind, 0) for arm in report.arms),
-            shown=[
-                ShownReading(reading, letters[reading.run_id], texts.get(reading.item_id, ""))
-                for reading in found
-            ],
-        )
+        {
+            "kind": kind,
+            "words": KIND_WORDS[kind],
+            "count": sum(arm.kinds.get(kind, 0) for arm in report.arms),
+            "shown": list(islice(shown, len(found))),
+        }
         for kind, found in chosen.items()
-        if found
     ]
 
 
-def with_texts(readings: Sequence[Reading], arms: Sequence[Arm]) -> list[ShownReading]:
-    """A page of debates with their texts."""
-    texts = _texts(readings)
-    letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
+def with_texts(readings: Sequence[Reading], letters: Mapping[int, str]) -> list[ShownReading]:
+    """Debates with their texts; ``letters``: of the arms, by their runs."""
+    ids = {reading.item_id for reading in readings}
+    texts = dict(Item.objects.filter(pk__in=ids).values_list("pk", "text"))
     return [
         ShownReading(reading, letters[reading.run_id], texts.get(reading.item_id, ""))
         for reading in readings
@@ -460,11 +436,6 @@ def _interleave(arms: Sequence[ArmReport], kind: str) -> list[Reading]:
             chosen.append((fresh or stack)[0])
             stack.remove(chosen[-1])
     return chosen[:SHOWN]
-
-
-def _texts(readings: Sequence[Reading]) -> dict[int, str]:
-    ids = {reading.item_id for reading in readings}
-    return dict(Item.objects.filter(pk__in=ids).values_list("pk", "text"))
 
 
 def _sum(parts: Sequence[float | None]) -> float | None:

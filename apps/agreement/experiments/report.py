@@ -156,7 +156,6 @@ class ArmReport:
     on_front: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
         plain = ("letter", "title", "protocol", "models", "offline", "passes", "failed", "on_front")
         figures = ("seconds", "calls", "ambiguous", "normal", "ambiguity")
         return {
@@ -228,7 +227,6 @@ def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
 
 
 def in_dollars(cost: Figure) -> Figure:
-    """A figure of nano-USD in USD."""
     if cost["value"] is None:
         return cost
     ends = (cost["value"], cost["low"], cost["high"])
@@ -255,14 +253,13 @@ def readings_of(experiment: Experiment, arms: Sequence[Arm], kind: str) -> list[
 
 
 def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
-    """Read everything and compare it."""
     answers = answers_of(experiment, arms)
     sample = resample(len(answers.items), answers.authors)
     shared = shared_ambiguity(answers.arms, len(answers.items))
     votes = votes_for([(arm.run, arm.roles) for arm in arms], answers.schema.task)
     letters = {arm.run.pk: letter_of(place) for place, arm in enumerate(arms)}
     reports = [
-        _arm(_Context(sample, answers, shared, letters, votes), place)
+        _arm(sample, answers, place, shared=shared, letters=letters, votes=votes)
         for place in range(len(answers.arms))
     ]
     # Cost, unless a price is unknown or nothing costs anything: then calls.
@@ -289,35 +286,29 @@ def make_report(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Context:
-    sample: Resample
-    answers: Answers
-    shared: Ambiguity | None
-    letters: Mapping[int, str]
-    votes: Mapping[int, Sequence[int]]
-
-
-def _arm(context: _Context, place: int) -> ArmReport:
-    answered = context.answers.arms[place]
-    arm, sample, passes = answered.arm, context.sample, answered.counts.passes
-    letters = [context.letters[other.arm.run.pk] for other in context.answers.arms]
-    labelled = context.answers.schema.task.labelled
-    names = context.answers.schema.names if labelled else ()
-    kinds, found = (
-        debates_by_kind(context.answers, answered),
-        score_arm(sample, answered.counts, names),
-    )
-    by = context.shared or own_ambiguity(answered, place, len(context.answers.items))
+def _arm(
+    sample: Resample,
+    answers: Answers,
+    place: int,
+    *,
+    shared: Ambiguity | None,
+    letters: Mapping[int, str],
+    votes: Mapping[int, Sequence[int]],
+) -> ArmReport:
+    answered, schema = answers.arms[place], answers.schema
+    arm, passes = answered.arm, answered.counts.passes
+    found = score_arm(sample, answered.counts, schema.names if schema.task.labelled else ())
+    kinds = debates_by_kind(answers, answered)
+    by = shared or own_ambiguity(answered, place, len(answers.items))
     return ArmReport(
         run_id=arm.run.pk,
         protocol=arm.run.protocol,
         trials_only=protocol(arm.run.protocol).trials_only,
-        letter=context.letters[arm.run.pk],
+        letter=letters[arm.run.pk],
         title=title_of(arm.run.protocol, arm.run.protocol_settings),
         models=models_of(arm.roles),
         offline=all(role.model.offline for role in arm.roles),
-        votes_for=[context.letters[run_id] for run_id in context.votes.get(arm.run.pk, ())],
+        votes_for=[letters[run_id] for run_id in votes.get(arm.run.pk, ())],
         passes=int(passes.sum()),
         failed=arm.counts["failed"],
         scores=replace(
@@ -328,14 +319,14 @@ def _arm(context: _Context, place: int) -> ArmReport:
         else undefined(NO_PRICE),
         seconds=mean_per_pass(sample, answered.spent.seconds, passes),
         calls=mean_per_pass(sample, answered.spent.calls, passes),
-        steps=steps_of(sample, context.answers, answered),
-        voices=vote_agreement_of(sample, context.answers, answered, by),
+        steps=steps_of(sample, answers, answered),
+        voices=vote_agreement_of(sample, answers, answered, by),
         ambiguous=_accuracy_on(sample, answered, by, ambiguous=True),
         normal=_accuracy_on(sample, answered, by, ambiguous=False),
-        ambiguity=f"by {letters[by.source]}: {by.words}" if by else "",
+        ambiguity=f"by {letters[answers.arms[by.source].arm.run.pk]}: {by.words}" if by else "",
         kinds={kind: len(places) for kind, places in kinds.items()},
         examples={
-            kind: tuple(readings_at(context.answers, answered, kinds[kind][:SHOWN]))
+            kind: tuple(readings_at(answers, answered, kinds[kind][:SHOWN]))
             for kind in WORTH
             if kinds.get(kind)
         },

@@ -8,7 +8,7 @@ import numpy as np
 from django.utils.translation import gettext_noop
 from numpy.typing import NDArray
 
-from apps.agreement.experiments.answers import Answers, ArmAnswers, first_opinions, own_d_rate
+from apps.agreement.experiments.answers import Answers, ArmAnswers, first_opinions
 from labelhub.core.agreement.arms import NOTHING
 from labelhub.core.agreement.figures import Figure, Resample, share
 from labelhub.core.agreement.opinions import VoterAgreement, voter_agreement
@@ -75,25 +75,20 @@ def own_ambiguity(answered: ArmAnswers, place: int, items: int) -> Ambiguity | N
 
 
 def _ambiguity_from_votes(answered: ArmAnswers, place: int, items: int, words: str) -> Ambiguity:
-    """By the votes of a debate."""
-    names = [name for name in ("d_rate", "first_d_rate") if name in answered.signals]
-    lines = zip(*(answered.signals[name] for name in names), strict=True)
-    rates = [own_d_rate(dict(zip(names, line, strict=True))) for line in lines]
-    return Ambiguity(*split_by_ambiguity(answered.rows, rates, items, MOST), place, words)
-
-
-def split_by_ambiguity(
-    rows: Ints, rates: Sequence[float | None], items: int, most: float
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which items are known, and which ambiguous: the mean D_rate of their passes is at most
-    ``most``. ``rows`` says which item each rate is of."""
-    kept = np.array([rate is not None for rate in rates], dtype=bool)
-    found: Ints = rows[kept] if len(kept) else rows
-    total = np.bincount(found, [rate for rate in rates if rate is not None], minlength=items)
-    passes = np.bincount(found, minlength=items)
+    """By the votes of debates, in a discussion those before it: ambiguous are items of which the
+    mean D_rate of all passes is at most ``MOST``."""
+    last = answered.signals["d_rate"]
+    first = answered.signals.get("first_d_rate", last)
+    rates = np.array(
+        [rate if before is None else before for before, rate in zip(first, last, strict=True)],
+        dtype=np.float64,  # None becomes NaN
+    )
+    kept = ~np.isnan(rates)
+    total = np.bincount(answered.rows[kept], rates[kept], minlength=items)
+    passes = np.bincount(answered.rows[kept], minlength=items)
     known = passes > 0
     # Tenths and fifths do not add up exactly.
-    return known, known & (total <= most * passes + 1e-9)
+    return Ambiguity(known, known & (total <= MOST * passes + 1e-9), place, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +99,6 @@ class VoteAgreement:
     parts: Mapping[str, VoterAgreement]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
         return {"who": self.who} | {
             words.replace(" ", "_"): part.to_json() for words, part in self.parts.items()
         }

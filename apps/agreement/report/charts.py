@@ -9,12 +9,14 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.agreement.charts import (
+    SHARE_COLUMNS,
     AnyFigure,
     Measured,
     Offer,
     cost_quality,
     figure_columns,
     interval_bars,
+    is_share,
     sentence,
     step_of,
 )
@@ -62,7 +64,7 @@ _COLUMNS = (
     gettext_noop("label"), gettext_noop("other"), gettext_noop("other kind"), gettext_noop("said"),
     gettext_noop("true"), gettext_noop("items"), gettext_noop("agreeing"), gettext_noop("machine"),
     gettext_noop("epsilon"), gettext_noop("least"), gettext_noop("greatest"),
-    gettext_noop("mean confidence"), gettext_noop("period"),
+    gettext_noop("mean confidence"),
 )  # fmt: skip
 POOLED = {
     "accuracy": gettext_noop("single labels"),
@@ -100,7 +102,6 @@ def heatmap(report: Report, level: str = "kind") -> Chart | None:
         title=gettext("Agreement within and between kinds")
         if of_kinds
         else gettext("Agreement between annotators"),
-        percent=between == "token_f1",
         key="heatmap" if of_kinds else "annotators",
     )
 
@@ -125,7 +126,8 @@ def accuracy(report: Report) -> Chart | None:
         if kind != "author" or truth.by == "gold"
     ]
     title = gettext("Right against %(truth)s") % {"truth": truth.name}
-    return interval_bars(sources, of=title, key="accuracy")
+    numbers = [gettext(words) for name, words in ways.items() if not is_share(name)]
+    return interval_bars(sources, of=title, numbers=numbers, key="accuracy")
 
 
 def cost(report: Report) -> Chart | None:
@@ -207,7 +209,6 @@ def draw_heatmap(
     within: str,
     title: str,
     key: str,
-    percent: bool,
 ) -> Chart | None:
     """The agreement of every two sources: a square of coefficients.
 
@@ -215,16 +216,13 @@ def draw_heatmap(
         sources: at most 40 are drawn, the first ones; they are grouped by kind.
         figures: by the keys of two sources in either order; of one source twice: within it.
         of: the quantity, such as ``Cohen's kappa``; those on the diagonal: ``within``.
-        percent: the numbers are shares, shown as per cent.
     """
     chosen = sorted(sources[:MOST_SOURCES], key=lambda source: kind_order(source.kind))
     if not chosen or not any(ends(figure) for figure in figures.values()):
         return None
     roomy = len(chosen) <= ROOMY
     cells = [
-        _pair_cell(
-            (column, row), chosen, _pair(figures, chosen[row], chosen[column]), (roomy, percent)
-        )
+        _pair_cell((column, row), chosen, _pair(figures, chosen[row], chosen[column]), roomy=roomy)
         for row in range(len(chosen))
         for column in range(len(chosen))
     ]
@@ -269,17 +267,17 @@ def _pair(figures: Pairs, row: Source, column: Source) -> AnyFigure:
 
 
 def _pair_cell(
-    place: tuple[int, int], sources: Sequence[Source], figure: AnyFigure, look: tuple[bool, bool]
+    place: tuple[int, int], sources: Sequence[Source], figure: AnyFigure, *, roomy: bool
 ) -> Cell:
-    (column, row), (roomy, percent) = place, look
-    drawn, known, own = draw_figure(figure, percent=percent), ends(figure), row == column
+    column, row = place
+    drawn, known, own = draw_figure(figure), ends(figure), row == column
     if own:
         names = gettext("within %(kind)s") % {"kind": sources[row].name}
     else:
         names = join_names([sources[row].name, sources[column].name])
     text = "–"
     if known:
-        text = drawn.value if roomy else _short(known[1], percent=percent)
+        text = drawn.value if roomy else _short(known[1])
     return Cell(
         column=column,
         row=row,
@@ -287,14 +285,12 @@ def _pair_cell(
         text=text,
         n=f"n {drawn.n}" if roomy and drawn.n else "",
         framed=own and sources[row].key == sources[row].kind,
-        words=f"{names}: {sentence(figure, percent=percent)}",
+        words=f"{names}: {sentence(figure)}",
     )
 
 
-def _short(value: float, *, percent: bool) -> str:
-    """A number in a small cell: ``.62``, ``1``, ``−.05``; per cent without its sign."""
-    if percent:
-        return f"{value * 100:.0f}"
+def _short(value: float) -> str:
+    """A number in a small cell: ``.62``, ``1``, ``−.05``."""
     words = number_words(value)
     return words.replace("0", "", 1) if abs(round(value, 2)) < 1 else localise(f"{value:.0f}")
 
@@ -412,6 +408,7 @@ def agreeing(report: Report) -> Chart | None:
             "Share of items whose most frequent answer is right, with 95 % intervals, by how many "
             "annotators gave that answer; below: items."
         ),
+        shares=SHARE_COLUMNS,
         rows=[
             {
                 "kind": kind,
@@ -464,18 +461,9 @@ def series_marks(
     ]
 
 
-def winning_rates(report: Report, *, by_author: bool = False) -> Chart | None:
-    """The share of the humans that each machine beats, by the price of a human; the best seven.
-
-    ``by_author``: measured by the author's own answer instead of the other humans'.
-    """
-    tests: Mapping[str, Mapping[str, Any]]
-    if by_author:
-        tests, key = report["alt_test_by_author"], "curve-by-author"
-        title = gettext("The same, measured by the author's own answer")
-    else:
-        tests, key = report["alt_test"], "curve"
-        title = gettext("Share of humans beaten, by the price of a human")
+def winning_rates(report: Report) -> Chart | None:
+    """The share of the humans that each machine beats, by the price of a human; the best seven."""
+    tests: Mapping[str, Mapping[str, Any]] = report["alt_test"]
     known = [(name, test) for name, test in tests.items() if len(_rates(test)) > 1]
     if not known:
         return None
@@ -490,9 +478,10 @@ def winning_rates(report: Report, *, by_author: bool = False) -> Chart | None:
     if more := len(known) - len(shown):
         description += " " + gettext("%(number)s more are in the table.") % {"number": more}
     return Chart(
-        key=key,
-        title=title,
+        key="curve",
+        title=gettext("Share of humans beaten, by the price of a human"),
         description=description,
+        shares=SHARE_COLUMNS,
         rows=[
             {
                 "machine": name,
@@ -583,6 +572,7 @@ def reliability(report: Report) -> Chart | None:
             "Items in groups of similar confidence: mean confidence across, share right up with "
             "95 % intervals. Below the diagonal it is too sure, above not sure enough."
         ),
+        shares=(*SHARE_COLUMNS, "least", "greatest", "mean confidence"),
         rows=[
             {
                 "least": found["low"],
@@ -632,7 +622,6 @@ CHARTS: Mapping[str, Draw] = {
     "accuracy": accuracy,
     "agreeing": agreeing,
     "replacement": winning_rates,
-    "replacement-by-author": partial(winning_rates, by_author=True),
     "cost": cost,
     "reliability": reliability,
     **{

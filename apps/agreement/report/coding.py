@@ -213,16 +213,14 @@ class Coder:
 
     def _of_schema(self, value: Any) -> int:
         if self._schema.task.several:
-            return self._of_set(frozenset(value).intersection(self._schema.names))
+            members = frozenset(value).intersection(self._schema.names)
+            if self._label:
+                return int(self._label in members)
+            return self._sets.setdefault(members, len(self._sets))
         name = self._schema.name_of(value)
         if name not in self._place:
             return UNKNOWN
         return int(name == self._label) if self._label else self._place[name]
-
-    def _of_set(self, members: frozenset[str]) -> int:
-        if self._label:
-            return int(self._label in members)
-        return self._sets.setdefault(members, len(self._sets))
 
     def _of_item(self, item_id: int, value: Any) -> int:
         text = fold(str(value))

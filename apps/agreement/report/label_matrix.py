@@ -8,7 +8,7 @@ fetched as they are and numbered here.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from django.db.models import Count, F, Max, Min, Q, QuerySet, TextField
@@ -41,19 +41,13 @@ from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, Rat
 LOOKED_AT = 500
 
 
-class Clusters(NamedTuple):
-    """A cluster number for each item, from 0 without gaps, and the unit of the clusters."""
-
-    numbers: Ints
-    unit: str
-
-
 def clusters_of(
-    project: Project, item_ids: Ints, authors: Mapping[int, int] | None = None
-) -> Clusters | None:
-    """By the author of a site's question, else a known key of the meta data, else ``authors``.
+    project: Project, item_ids: Ints, authors: Mapping[int, int]
+) -> tuple[Ints | None, str]:
+    """A cluster number for each item, from 0 without gaps, and the unit of the clusters: by the
+    author of a site's question, else a known key of the meta data, else ``authors``.
 
-    An item without any of these is a cluster of its own. None where nothing belongs together.
+    An item without any of these is a cluster of its own. No numbers where nothing belongs together.
 
     Args:
         authors: item → annotator, of the authors' own labels. One annotator for all items stands
@@ -73,16 +67,14 @@ def clusters_of(
             key = max(CLUSTER_KEYS, key=lambda name: counts[name])
             keyed = items.annotate(owner=KeyTextTransform(key, "meta"))
             owners, unit = dict(keyed.values_list("pk", "owner")), CLUSTER_KEYS[key]
-        elif authors and len(set(authors.values())) > 1:
+        elif len(set(authors.values())) > 1:
             owners = dict(authors)
     # One database gives JSON's null as a text.
     owners = {item: who for item, who in owners.items() if who not in (None, "", "null")}
-    if not owners:
-        return None
     named = [owners.get(item, f"item {item}") for item in item_ids.tolist()]
     number: dict[object, int] = {}
     numbers = np.array([number.setdefault(name, len(number)) for name in named], dtype=np.int64)
-    return Clusters(numbers, unit) if len(number) < len(named) else None
+    return (numbers, unit) if len(number) < len(named) else (None, "items")
 
 
 CHUNK = 20_000
@@ -284,7 +276,7 @@ def _matrix(
     authors = np.array([rater.kind == Kind.AUTHOR for rater in raters], dtype=bool)
     own = _first_last(np.flatnonzero(authors[annotators]), labels.annotators)
     author_of = dict(zip(labels.items[own].tolist(), labels.annotators[own].tolist(), strict=True))
-    together = clusters_of(project, item_ids, author_of)
+    clusters, unit = clusters_of(project, item_ids, author_of)
     # The author's answer to each item; where an item has several authors, the first one's.
     author = np.full(len(item_ids), -1)
     rows = _first_last(np.flatnonzero(authors[ratings.raters]), ratings.raters)
@@ -306,8 +298,8 @@ def _matrix(
         scores=coder.scores,
         options=coder.options_of(item_ids),
         texts=coder.texts_of(item_ids),
-        clusters=None if together is None else together.numbers,
-        unit="items" if together is None else together.unit,
+        clusters=clusters,
+        unit=unit,
         left_out={reason: unknown} if unknown else {},
     )
 

@@ -58,12 +58,10 @@ TABS = {
     "accuracy": _("Accuracy and cost"),
     "tests": _("Tests"),
     "annotators": _("Annotators"),
-    "over-time": _("Over time"),
 }
 
 
 def shared_context(project: Project, report: Report, asked: Slice) -> dict[str, Any]:
-    """What the overview and every tab need."""
     truths = truths_of(report)
     return {
         "report": report,
@@ -104,7 +102,7 @@ def _divided(
     project: Project, report: Report, asked: Slice, reader: User
 ) -> Sequence[Mapping[str, Any]]:
     """The items on which people disagree most, with the competing labels, the most given first;
-    without those that the reader has still to answer. Two queries."""
+    without those that the reader has still to answer."""
     shares = {row["item"]: row["disagreement"] for row in report["most_divided"]}
     items = Item.objects.filter(project=project, pk__in=shares)
     items = items.exclude(pk__in=withheld_items(project, reader.pk))
@@ -117,7 +115,8 @@ def _divided(
     given: dict[int, Counter[str]] = {item.pk: Counter() for item in shown}
     schema = current_schema(project)
     for item, _annotator, value in translated_answers(schema, labels.order_by("pk")):
-        given[item][value or ""] += 1
+        # A translated answer may be spelled in another way than the database's.
+        given[item][json.dumps(json.loads(value or "null"))] += 1
     return [
         {
             "item": item,
@@ -211,16 +210,14 @@ def _tests(report: Report) -> dict[str, Any]:
             for name, found in report["alt_test"].items()
         ],
         "replacement": CHARTS["replacement"](report),
-        "replacement_by_author": CHARTS["replacement-by-author"](report),
         "reliability": CHARTS["reliability"](report),
         "sureness": confidence_rows(report),
     }
 
 
 def _annotators(report: Report) -> dict[str, Any]:
-    several = sum(pair["level"] == "annotator" for pair in report["between"]) > 1
     return {
-        "annotators": CHARTS["annotators"](report) if several else None,
+        "annotators": CHARTS["annotators"](report),
         "repeats_by_annotator": [
             {**row, "kind": kind, "name": row["annotator"], "offline": kind in report["offline"]}
             for kind, found in report["intra"].items()
@@ -238,7 +235,7 @@ _DETAILS: Mapping[str, Callable[[Report], dict[str, Any]]] = {
 
 
 def details(project: Project, report: Report, asked: Slice, tab: str) -> dict[str, Any]:
-    """Context of one tab; not of the one over time, which needs no report."""
+    """Context of one tab."""
     return shared_context(project, report, asked) | _DETAILS[tab](report)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext, ngettext
 
-from apps.agreement.charts import with_interval
+from apps.agreement.charts import is_share, with_interval
 from apps.agreement.report.services import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.report.tables import MAIN_WORDS, main_coefficient, p_words
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of
@@ -87,11 +87,6 @@ def _gold_sentence(report: Report) -> Sentence | None:
     return Sentence(text)
 
 
-def percent(figure: Mapping[str, Any]) -> str:
-    """``84 % (79 to 88)``."""
-    return with_interval(draw_figure(figure, percent=True))
-
-
 def _ranking(report: Report, truth: Truth) -> Sentence:
     kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
     if not kinds:
@@ -103,7 +98,10 @@ def _ranking(report: Report, truth: Truth) -> Sentence:
         # Hardly any free texts are equal word for word.
         text = gettext("Words shared with %(truth)s: %(shares)s.")
         items = truth.found[kinds[0]]["items"]
-    shares = [f"{short_name(report, kind)} {percent(truth.figure(kind))}" for kind in kinds]
+    percent = is_share(truth.measure)
+    figures = [with_interval(draw_figure(truth.figure(kind), percent=percent)) for kind in kinds]
+    named = zip(kinds, figures, strict=True)
+    shares = [f"{short_name(report, kind)} {figure}" for kind, figure in named]
     text %= {"truth": truth.name, "shares": "; ".join(shares)}
     if len(kinds) > 1 and not _is_significant(report, truth, *kinds[:2]):
         text += " " + gettext("The difference between the first two is not significant.")
@@ -120,9 +118,7 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
     shown = report["within"][kind].get(name)
     if kind in ("author", "llm", "model") or not shown or shown["value"] is None:
         return None
-    level = "percent" if name == "percent" else agreement_level(shown)
     text = {
-        "percent": gettext("%(name)s: %(figure)s of pairs of labels agree."),
         "few": gettext("%(name)s: too few items are shared for a verdict. %(figure)s."),
         "reliable": gettext(
             "%(name)s: agreement is high enough to rely on one of them. %(figure)s."
@@ -134,10 +130,8 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
             "%(name)s: agreement is perhaps high enough for tentative conclusions. %(figure)s."
         ),
         "low": gettext("%(name)s: agreement is too low to rely on one of them. %(figure)s."),
-    }[level]
+    }[agreement_level(shown)]
     figure = f"{gettext(MAIN_WORDS[name])} {with_interval(draw_figure(shown))}"
-    if level == "percent":
-        figure = percent(shown)
     return Sentence(text % {"name": short_name(report, kind), "figure": figure}, kind)
 
 

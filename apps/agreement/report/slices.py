@@ -90,10 +90,11 @@ def check_slice(project: Project, schema: Schema, asked: Slice) -> None:
         _check_label(schema, asked.label)
     if asked.annotator is not None and not _exists(Annotator, project, asked.annotator):
         raise NotFound(
-            "annotator: this project has no annotator %(annotator)s.", annotator=asked.annotator
+            "annotator: this project has no annotator %(annotator_id)s.",
+            annotator_id=str(asked.annotator),
         )
     if asked.run is not None and not _exists(Run, project, asked.run):
-        raise NotFound("run: this project has no run %(run)s.", run=asked.run)
+        raise NotFound("run: this project has no run %(run_id)s.", run_id=str(asked.run))
 
 
 def tagged_items(project: Project, tag: str) -> Q:
@@ -108,7 +109,6 @@ def tagged_items(project: Project, tag: str) -> Q:
 
 
 def created_within(asked: Slice, field: str = "created_at") -> Q:
-    """The days of the slice as a filter."""
     found = Q()
     if asked.since:
         found &= Q(**{f"{field}__gte": make_aware(datetime.combine(asked.since, time.min))})

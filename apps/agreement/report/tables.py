@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext, gettext_noop
 
-from apps.agreement.charts import interval_words, step_of
+from apps.agreement.charts import is_share, step_of
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of, without_code
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
 from apps.common.figures import (
@@ -28,7 +28,6 @@ MAIN_WORDS = {
     "alpha_masi": gettext_noop("α by MASI"),
     "s_q": gettext_noop("S_q"),
     "alpha_token_f1": gettext_noop("α by shared words"),
-    "percent": gettext_noop("percent agreement"),
     "token_f1": gettext_noop("shared words, F1"),
 }
 COEFFICIENT_WORDS = {
@@ -96,13 +95,6 @@ MEASURES = {
     "micro_recall": gettext_noop("micro recall"),
     "micro_f1": gettext_noop("micro F1"),
 }
-_SHARES = (
-    "percent",
-    "percent_with_abstentions",
-    "exact_match",
-    "hamming_loss",
-    "lift_over_guessing",
-)
 
 
 def main_coefficient(report: Report) -> str:
@@ -347,7 +339,7 @@ def _row(
     return MeasureRow(
         name,
         gettext(words) if words else name.replace("_", " "),
-        percent=name in _SHARES or name.endswith("accuracy"),
+        percent=is_share(name),
         cells=cells,
     )
 
@@ -465,7 +457,7 @@ def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[T
                     right=int(counts["predicted_yes_gold_yes"]),
                     wrong=int(counts["predicted_yes_gold_no"]),
                     missed=int(counts["predicted_no_gold_yes"]),
-                    interval=interval_words(drawn) if drawn.low else "",
+                    interval=range_words(drawn.low, drawn.high) if drawn.low else "",
                     reason=gettext(report["reasons"].get(drawn.reason, drawn.reason))
                     if drawn.reason
                     else "",

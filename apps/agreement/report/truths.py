@@ -56,7 +56,6 @@ def truths_of(report: Report) -> list[Truth]:
 
 
 def truth_name(by: str) -> str:
-    """The name of a truth, as after "against" and "by"."""
     return pgettext("truth", "the author") if by == "author" else pgettext("truth", "gold")
 
 

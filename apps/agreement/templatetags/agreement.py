@@ -1,6 +1,6 @@
 """Words for metrics, shares and arms of experiments; addresses of items; lost promises."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from urllib.parse import urlencode
 
 from django import template
@@ -9,17 +9,16 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, gettext_noop
 
 from apps.agreement.automation.page import ending_words, lost_promise
+from apps.agreement.charts import dollar_words, is_share
 from apps.agreement.experiments.answers import models_of, title_of
 from apps.agreement.report.tables import tie_words
 from apps.common import figures
-from apps.common.figures import duration, money
-from apps.debates.models import Run, RunRole
+from apps.common.figures import duration
+from apps.debates.models import Run
 from apps.projects.models import Project
 from labelhub.core.agreement.figures import Figure
 
 register = template.Library()
-
-NANO = 1_000_000_000
 
 METRICS = {
     "precision": gettext_noop("Precision"),
@@ -48,38 +47,27 @@ BASES = {
 
 @register.filter
 def metric_words(name: str) -> str:
-    """The words for a metric's key."""
     return gettext(METRICS.get(name, name.replace("_", " ")))
 
 
 @register.filter
 def basis_words(basis: str) -> str:
-    """The basis of gold, as words after a number."""
     return gettext(BASES.get(basis, basis))
 
 
 @register.filter
 def arm_title(run: Run) -> str:
-    """The title of an arm of an experiment."""
     return title_of(run.protocol, run.protocol_settings)
 
 
-@register.filter
-def arm_models(roles: Sequence[RunRole]) -> str:
-    """The models that play in it."""
-    return models_of(roles)
-
-
-@register.filter
-def share_words(value: float) -> str:
-    """A share as whole per cent: ``80 %``."""
-    return figures.share_words(value)
+register.filter("arm_models", models_of)
+register.filter(figures.share_words)
 
 
 @register.filter
 def usd(cost: Figure) -> str:
     """A mean cost with its interval, or why there is none."""
-    return _mean_words(cost, lambda dollars: money(dollars * NANO))
+    return _mean_words(cost, dollar_words)
 
 
 @register.filter
@@ -91,7 +79,8 @@ def time_taken(seconds: Figure) -> str:
 @register.simple_tag(takes_context=True)
 def items_behind(context: template.Context, **asked: str) -> str:
     """Address of the items behind a number, within the part of the labels that is shown."""
-    return _address(context, asked)
+    query = urlencode({**context["report"]["slice"], **asked})
+    return f"{reverse('agreement_items', args=[context['project'].slug])}?{query}"
 
 
 @register.simple_tag(takes_context=True)
@@ -99,15 +88,12 @@ def behind_count(context: template.Context, items: int, **asked: str) -> str:
     """How many items, leading to them; a plain number in a file, which leads nowhere."""
     if not items or context.get("alone"):
         return figures.count_words(items)
-    return format_html('<a href="{}">{}</a>', _address(context, asked), figures.count_words(items))
+    url = items_behind(context, **asked)
+    return format_html('<a href="{}">{}</a>', url, figures.count_words(items))
 
 
 register.simple_tag(tie_words, name="ties")
-
-
-def _address(context: template.Context, asked: Mapping[str, str]) -> str:
-    query = urlencode({**context["report"]["slice"], **asked})
-    return f"{reverse('agreement_items', args=[context['project'].slug])}?{query}"
+register.filter(is_share)
 
 
 def _mean_words(shown: Figure, say: Callable[[float], str]) -> str:

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
@@ -31,9 +29,8 @@ from apps.agreement.evaluation import (
 from apps.agreement.evaluation_charts import draw_evaluation, label_words, side_words
 from apps.agreement.report.items import withheld_items
 from apps.common.lists import requested_page
-from apps.projects.models import Item
-from apps.projects.pages import project_page
-from apps.projects.selectors import get_project
+from apps.projects.models import Item, Project
+from apps.projects.pages import project_page, project_view
 from labelhub.core.errors import InvalidInput
 
 PAGE_SIZE = 15
@@ -49,17 +46,15 @@ HEADLINES = ("exact_match", "accuracy")
 MOST_LABELS = 12
 
 
-@login_required
-@require_GET
-def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def evaluation(request: SignedInRequest, project: Project) -> HttpResponse:
     """Metrics per label with their intervals, beside the matrix; every cell leads to its items."""
-    project = get_project(request.user, slug, Right.VIEW)
     if "of" in request.GET:  # the choice of a source: to the address that means it
         chosen = _source_parameters(QueryDict(request.GET["of"]))
         return HttpResponseRedirect(f"{request.path}?{urlencode(chosen)}")
     report = evaluation_report(project, **_source_asked(request))
     headline = next(name for name in HEADLINES if name in report.evaluation.overall)
-    items_url = reverse("evaluation_items", args=[slug])
+    items_url = reverse("evaluation_items", args=[project.slug])
     choices = source_choices(project)
     context = {
         **project_page(request, project, "evaluation"),
@@ -82,17 +77,15 @@ def evaluation(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/evaluation.html", context)
 
 
-@login_required
-@require_GET
-def evaluation_items(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def evaluation_items(request: SignedInRequest, project: Project) -> HttpResponse:
     """The items behind one cell, with their predictions and debates."""
-    project = get_project(request.user, slug, Right.VIEW)
     compared = compare_with_gold(project, find_source(project, **_source_asked(request)))
     title, ids = _selected(request.GET, compared)
     items = Item.objects.filter(pk__in=ids).exclude(pk__in=withheld_items(project, request.user.pk))
     page = requested_page(request.GET, items.order_by("pk"), PAGE_SIZE)
     shown = [item.pk for item in page]
-    labels = labels_by_item(compared.source, shown)
+    labels = labels_by_item(compared, shown)
     debates = debates_by_item(compared.source, shown)
     name, rows = request.GET.get("label", ""), []
     for item in page:
@@ -124,7 +117,6 @@ def _query(compared: Comparison) -> str:
 
 
 def _selected(asked: Mapping[str, str], compared: Comparison) -> tuple[str, list[int]]:
-    """Words for the items asked for, and their ids."""
     if outcome := asked.get("outcome"):
         return str(OUTCOME_WORDS.get(outcome, "")), items_by_outcome(compared, outcome)
     if cell := asked.get("cell"):

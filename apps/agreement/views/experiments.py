@@ -3,13 +3,11 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
 from apps.accounts.http import SignedInRequest
@@ -26,8 +24,8 @@ from apps.debates.selectors import experiments as selectors
 from apps.debates.services.experiments import sample_verified_items
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
-from apps.projects.pages import project_page
-from apps.projects.selectors import current_schema, get_project
+from apps.projects.pages import project_page, project_view
+from apps.projects.selectors import current_schema
 from labelhub.core.errors import LabelhubError, NotFound
 
 EXPERIMENTS_A_PAGE = 25
@@ -41,11 +39,9 @@ EXPERIMENT_COLUMNS = (
 DEBATES_A_PAGE = 25
 
 
-@login_required
-@require_safe
-def experiment_list(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def experiment_list(request: SignedInRequest, project: Project) -> HttpResponse:
     """All experiments of the project, newest first."""
-    project = get_project(request.user, slug, Right.VIEW)
     experiments = list_page(
         request,
         selectors.experiments_of(project),
@@ -58,14 +54,12 @@ def experiment_list(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/experiment_list.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD", "POST")
+def experiment_create(request: SignedInRequest, project: Project) -> HttpResponse:
     """Choose protocols and models, see the costs and the expected precision, and start.
 
     A POST with ``show`` starts nothing: it shows the costs to people without scripts.
     """
-    project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
     form = ExperimentForm(project, request.POST or None)
     showing = "show" in request.POST
@@ -83,7 +77,7 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             for run_id in made.runs.values_list("pk", flat=True):
                 tasks.launch_run(run_id)
-            return redirect("experiment_detail", slug, made.pk)
+            return redirect("experiment_detail", project.slug, made.pk)
     own = author_labels(project, current_schema(project))
     context: dict[str, Any] = {
         "form": form,
@@ -97,23 +91,21 @@ def experiment_create(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/experiment_create.html", page, status=status)
 
 
-@login_required
-@require_safe
 @never_cache
-def experiment_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD")
+def experiment_preview(request: SignedInRequest, project: Project) -> HttpResponse:
     """The costs of the experiment in the form, and its expected precision."""
-    project = get_project(request.user, slug, Right.MANAGE)
     ensure_builtin()
     form = ExperimentForm(project, request.GET)
     context = {"project": project} | _preview_context(project, form)
     return render(request, "agreement/experiment_create.html#preview", context)
 
 
-@login_required
-@require_safe
-def experiment_detail(request: SignedInRequest, slug: str, experiment_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def experiment_detail(
+    request: SignedInRequest, project: Project, experiment_id: int
+) -> HttpResponse:
     """An experiment: as it goes its progress, in the end its comparison."""
-    project = get_project(request.user, slug, Right.VIEW)
     experiment = selectors.get_experiment(project, experiment_id)
     arms = selectors.arms_of(experiment)
     context = _frame(request, project) | _progress(experiment_id, arms) | {"experiment": experiment}
@@ -123,12 +115,12 @@ def experiment_detail(request: SignedInRequest, slug: str, experiment_id: int) -
     return render(request, "agreement/experiment_detail.html", context)
 
 
-@login_required
-@require_safe
 @never_cache
-def experiment_progress(request: SignedInRequest, slug: str, experiment_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def experiment_progress(
+    request: SignedInRequest, project: Project, experiment_id: int
+) -> HttpResponse:
     """The moving part of the page; when all is done, the whole page anew."""
-    project = get_project(request.user, slug, Right.VIEW)
     experiment = selectors.get_experiment(project, experiment_id)
     arms = selectors.arms_of(experiment)
     context = _progress(experiment_id, arms)
@@ -140,11 +132,11 @@ def experiment_progress(request: SignedInRequest, slug: str, experiment_id: int)
     return render(request, "agreement/experiment_detail.html#progress", page)
 
 
-@login_required
-@require_safe
-def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def experiment_debates(
+    request: SignedInRequest, project: Project, experiment_id: int
+) -> HttpResponse:
     """The debates behind a number, of all arms or of one."""
-    project = get_project(request.user, slug, Right.VIEW)
     experiment = selectors.get_experiment(project, experiment_id)
     every = selectors.arms_of(experiment)
     wanted, kind = request.GET.get("arm", ""), request.GET.get("kind", "wrong")
@@ -160,18 +152,16 @@ def experiment_debates(request: SignedInRequest, slug: str, experiment_id: int) 
         "kind": kind,
         "of": (letters[arms[0].run.pk], arms[0]) if wanted else None,
         "page": page,
-        "rows": with_texts(list(page), every),
+        "rows": with_texts(list(page), letters),
     }
     return render(request, "agreement/experiment_debates.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
+@project_view(Right.MANAGE, "GET", "HEAD", "POST")
 def experiment_use(
-    request: SignedInRequest, slug: str, experiment_id: int, run_id: int
+    request: SignedInRequest, project: Project, experiment_id: int, run_id: int
 ) -> HttpResponse:
     """Show the costs of an arm's set-up on the project's items, or start it."""
-    project = get_project(request.user, slug, Right.MANAGE)
     experiment = selectors.get_experiment(project, experiment_id)
     arm = next((arm for arm in selectors.arms_of(experiment) if arm.run.pk == run_id), None)
     if arm is None:
@@ -194,7 +184,7 @@ def experiment_use(
                 messages.success(
                     request, gettext("Run %(number)s has started.") % {"number": run.pk}
                 )
-                return redirect("run_detail", slug, run.pk)
+                return redirect("run_detail", project.slug, run.pk)
     # A GET follows the fields as they are filled in: a fault in one is no fault of the request.
     status = 422 if request.method == "POST" else 200
     return render(request, "agreement/experiment_use.html", context, status=status)

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.utils.translation import get_language, gettext, override
-from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
@@ -21,7 +19,6 @@ from apps.agreement.report.items import (
     withheld_items,
 )
 from apps.agreement.report.label_matrix import read_label_matrix
-from apps.agreement.report.over_time import agreement_over_time, why_not_over_time
 from apps.agreement.report.page import TABS, details, file_context, overview, standalone_page
 from apps.agreement.report.services import (
     agreement_report,
@@ -35,31 +32,30 @@ from apps.common.charts.files import CONTENT_TYPES, attachment, chart_file
 from apps.common.lists import requested_page
 from apps.labels.models import Label
 from apps.projects.models import Item, Project
-from apps.projects.pages import project_page
-from apps.projects.selectors import get_project
+from apps.projects.pages import project_page, project_view
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.errors import InvalidInput, NotFound
 
 #: With more labels than these the page comes first, and the numbers when they are computed.
 MOST_AT_ONCE = 1_000
-OVER_TIME = "over-time"
 
 
-@login_required
-@require_GET
-def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def agreement(request: SignedInRequest, project: Project) -> HttpResponse:
     """The overview of a slice, from the stored report.
 
     Where none is stored the page answers without numbers and asks for them: ``part=report``.
     """
-    project = get_project(request.user, slug, Right.VIEW)
     form = SliceForm(project, request.GET)
     faulty = not form.is_valid()
     form.offer()
     asked, report = form.slice, None
     if not faulty:
         report = report_at_hand(project, asked, form.schema, request.user)
-        if report is None and (request.GET.get("part") == "report" or _has_few_labels(project)):
+        labels = Label.objects.filter(annotator__project=project)[: MOST_AT_ONCE + 1]
+        if report is None and (
+            request.GET.get("part") == "report" or labels.count() <= MOST_AT_ONCE
+        ):
             report = agreement_report(project, asked, user=request.user, schema=form.schema)
     frame = project_page(request, project, "agreement")
     frame |= {"form": form, "faulty": faulty, "query": asked.query}
@@ -71,67 +67,50 @@ def agreement(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "agreement/agreement.html", frame, status=status)
 
 
-def _has_few_labels(project: Project) -> bool:
-    labels = Label.objects.filter(annotator__project=project)
-    return labels[: MOST_AT_ONCE + 1].count() <= MOST_AT_ONCE
-
-
-@login_required
-@require_GET
-def agreement_detail(request: SignedInRequest, slug: str, tab: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def agreement_detail(request: SignedInRequest, project: Project, tab: str) -> HttpResponse:
     """One tab of the details: the part that the page fetches, or a page of its own."""
-    project = get_project(request.user, slug, Right.VIEW)
     if tab not in TABS:
         raise NotFound("There is no tab '%(tab)s'.", tab=tab[:40])
     asked, schema = read_slice(project, request.GET)
     part = "HX-Request" in request.headers
     context = project_page(request, project, "agreement") | {"tab": tab, "in_page": part}
-    if tab == OVER_TIME:
-        figure = agreement_over_time(project, asked, schema)
-        why_not = "" if figure else why_not_over_time(project, asked)
-        context |= {"figure": figure, "why_not": why_not, "tabs": TABS, "query": asked.query}
-    else:
-        report = agreement_report(project, asked, user=request.user, schema=schema)
-        context |= details(project, report, asked, tab)
+    report = agreement_report(project, asked, user=request.user, schema=schema)
+    context |= details(project, report, asked, tab)
     template = "agreement/agreement_details.html"
     return render(request, f"{template}#panel" if part else template, context)
 
 
-@login_required
-@require_GET
-def agreement_figure(request: SignedInRequest, slug: str, picture: str, form: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def agreement_figure(
+    request: SignedInRequest, project: Project, picture: str, form: str
+) -> HttpResponse:
     """One picture as SVG or PNG, or its data as CSV."""
-    project = get_project(request.user, slug, Right.VIEW)
-    if picture not in (*CHARTS, OVER_TIME) or form not in CONTENT_TYPES:
+    if picture not in CHARTS or form not in CONTENT_TYPES:
         raise NotFound(
             "There is no picture '%(picture)s.%(form)s'.", picture=picture[:40], form=form[:10]
         )
     asked, schema = read_slice(project, request.GET)
     # Data are English, whoever reads them; a picture speaks the language of its page.
     with override("en" if form == "csv" else get_language()):
-        if picture == OVER_TIME:
-            figure = agreement_over_time(project, asked, schema)
-        else:
-            report = agreement_report(project, asked, user=request.user, schema=schema)
-            figure = CHARTS[picture](report)
+        report = agreement_report(project, asked, user=request.user, schema=schema)
+        figure = CHARTS[picture](report)
     if figure is None:
         raise NotFound("There is nothing to draw: the numbers for it are missing.")
     answer = HttpResponse(chart_file(figure, form), content_type=CONTENT_TYPES[form])
-    answer["Content-Disposition"] = attachment((slug, picture), asked.given, form)
+    answer["Content-Disposition"] = attachment((project.slug, picture), asked.given, form)
     return answer
 
 
-@login_required
-@require_GET
-def agreement_file(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def agreement_file(request: SignedInRequest, project: Project) -> HttpResponse:
     """The whole report as one HTML file to send to a colleague: no script, nothing to load."""
-    project = get_project(request.user, slug, Right.VIEW)
     asked, schema = read_slice(project, request.GET)
     report = agreement_report(project, asked, user=request.user, schema=schema)
     context = file_context(project, report, asked, request.user)
     page = render_to_string("agreement/agreement_file.html", context, request)
     answer = HttpResponse(standalone_page(page))
-    answer["Content-Disposition"] = attachment((slug, "agreement"), asked.given, "html")
+    answer["Content-Disposition"] = attachment((project.slug, "agreement"), asked.given, "html")
     return answer
 
 
@@ -143,13 +122,11 @@ PARAMETERS = {
 }
 
 
-@login_required
-@require_GET
-def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def agreement_items(request: SignedInRequest, project: Project) -> HttpResponse:
     """A page of them, without those that a reviewer is to audit blind."""
-    project = get_project(request.user, slug, Right.VIEW)
     if not request.GET.get("of"):
-        return redirect("agreement", slug)
+        return redirect("agreement", project.slug)
     try:
         asked, schema = read_slice(project, request.GET)
         behind = ItemSelection(
@@ -158,7 +135,8 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         with report_turn(project.pk):
             sheet = read_label_matrix(project, asked, schema=schema, reader=request.user.pk)
             places = select_places(sheet, behind).tolist()
-        places = _without_unanswered(project, request.user.pk, sheet, places)
+        hidden = set(withheld_items(project, request.user.pk).values_list("pk", flat=True))
+        places = [place for place in places if int(sheet.item_ids[place]) not in hidden]
     except InvalidInput as error:
         context = project_page(request, project, "agreement") | {
             "title": gettext("These items cannot be shown"),
@@ -177,14 +155,6 @@ def agreement_items(request: SignedInRequest, slug: str) -> HttpResponse:
         "rows": _rows(project, asked, sheet, list(page), request.user.pk),
     }
     return render(request, "agreement/agreement_items.html", context)
-
-
-def _without_unanswered(
-    project: Project, user_id: int, sheet: LabelMatrix, places: list[int]
-) -> list[int]:
-    """Without items that the reader has still to answer: others' labels of those stay hidden."""
-    hidden = set(withheld_items(project, user_id).values_list("pk", flat=True))
-    return [place for place in places if int(sheet.item_ids[place]) not in hidden]
 
 
 def _rows(

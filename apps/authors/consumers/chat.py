@@ -90,7 +90,6 @@ async def begin_reply(session: Session, sent: frames.Msg, stored: str = "") -> N
 
 
 async def on_retry(session: Session, frame: Frame) -> None:
-    """Answer a message once more, where that failed."""
     await session.check()
     mid = cast(frames.Retry, frame.d).mid
     if not session.talk.waits(mid):

@@ -68,14 +68,12 @@ async def on_message(session: Session, frame: Frame) -> None:
 
 
 async def on_shown(session: Session, frame: Frame) -> None:
-    """The question is before the author's eyes."""
     sent, now = cast(frames.Shown, frame.d), timezone.now()
     await session.act(questions.mark_shown, question_uid(sent.qid), now)
     await session.socket.ack(frame.id)
 
 
 async def on_early(session: Session, frame: Frame) -> None:
-    """Somebody clicked too soon."""
     sent = cast(frames.Early, frame.d)
     await session.act(questions.note_early, question_uid(sent.qid), sent.ms)
     await session.socket.ack(frame.id)
@@ -119,7 +117,6 @@ async def on_undo(session: Session, frame: Frame) -> None:
 
 
 async def on_offered(session: Session, frame: Frame) -> None:
-    """An offer was shown, clicked, found helpful or sent away."""
     sent = cast(frames.Offered, frame.d)
     await session.check_access()
     uid = question_uid(sent.oid)
@@ -198,7 +195,6 @@ async def on_erase(session: Session, frame: Frame) -> None:
 
 
 async def on_ping(session: Session, frame: Frame) -> None:
-    """Still here."""
     await session.socket.send("pong", {}, re=frame.id)
 
 

@@ -59,8 +59,6 @@ TAKEN_BACK = "taken_back"
 
 
 class VisitorLeft(LabelhubError):
-    """Nobody is there any more for whom a model would be asked."""
-
     code = "left"
 
 
@@ -109,7 +107,6 @@ class Session:
         task.add_done_callback(self.tasks.discard)
 
     def stop(self) -> None:
-        """Cancel all background work of this socket."""
         for task in self.tasks:
             task.cancel()
 
@@ -226,7 +223,6 @@ class Session:
 
     @property
     def open(self) -> bool:
-        """Whether anything can be sent."""
         return not self.socket.closed
 
     async def recall(self, last: int) -> None:
@@ -266,7 +262,6 @@ class Session:
             await self.socket.send("offer", dict(found), re=str(found["re"]))
 
     async def retract(self, why: str) -> None:
-        """Take the question off this page that was sent to it last."""
         uid, self.pushed = self.pushed, None
         await self.socket.send("retract", {"qid": str(uid), "why": why})
 
@@ -407,15 +402,11 @@ class ConnectionRegistry:
         """The author's sessions here, oldest first."""
         return list(self._sessions.get(author_id, ()))
 
-    def owned_by(self, author_id: int) -> list[Session]:
-        """The author's sessions here, with those in which they chat unknown."""
-        unknown = [session for session in self._unknown if session.owner_id == author_id != 0]
-        return [*self.of(author_id), *unknown]
-
     async def dismiss(self, author_id: int, why: LabelhubError) -> None:
         """End all that goes on for an author and close all of their sockets for good. That they
         were erased is sent in a frame first: idle pages have to forget them too."""
-        for session in self.owned_by(author_id):
+        unknown = [session for session in self._unknown if session.owner_id == author_id != 0]
+        for session in [*self.of(author_id), *unknown]:
             session.stop()
             if isinstance(why, Erased):
                 await session.socket.nack("", why.code, why.message)
@@ -472,7 +463,6 @@ _registries: WeakKeyDictionary[asyncio.AbstractEventLoop, ConnectionRegistry] = 
 
 
 def connection_registry() -> ConnectionRegistry:
-    """The registry of the running event loop."""
     return _registries.setdefault(asyncio.get_running_loop(), ConnectionRegistry())
 
 

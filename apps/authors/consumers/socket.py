@@ -54,7 +54,6 @@ class Socket:
         return self.header("origin").lower()
 
     def header(self, name: str) -> str:
-        """A header of the handshake, or nothing."""
         wanted = name.lower().encode()
         found = next((value for key, value in self.scope["headers"] if key == wanted), b"")
         return bytes(found).decode("latin-1")

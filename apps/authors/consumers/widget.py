@@ -177,7 +177,6 @@ GREETING = 5.0
 
 
 async def widget_socket(scope: Scope, receive: Receive, send: Send) -> None:
-    """The ASGI application of the widget's address."""
     socket = Socket(scope, receive, send)
     await receive()  # websocket.connect
     await socket.accept()
@@ -266,7 +265,6 @@ async def _handle(session: Session, frame: Frame) -> None:
 
 @transaction.atomic
 def _note_flood(author_id: int, site_id: int) -> None:
-    """Record that a socket was closed for sending too much."""
     # Locked, unless their data was deleted meanwhile.
     author = lock_author(author_id) if author_id else None
     Event.objects.create(site_id=site_id, author=author, kind=Event.Kind.FLOOD)

@@ -67,27 +67,22 @@ def author_rows(authors: Sequence[Author]) -> list[dict[str, Any]]:
     ids = [author.pk for author in authors]
     wrote = Message.objects.by_authors().filter(author__in=ids)
     messages = dict(wrote.values_list("author").annotate(n=Count("pk")).order_by())
-    answers: dict[int, dict[str, int]] = {
-        row["author"]: row
-        for row in Answer.objects.standing().filter(author__in=ids).values("author").annotate(
-            n=Count("pk"),
-            nofit=Count("pk", filter=Q(outcome=Answer.Outcome.NOFIT)),
-            excluded=Count("pk", filter=Q(excluded_at__isnull=False)),
-        ).order_by()
-    }  # fmt: skip
-    rows = []
-    for author in authors:
-        did = answers.get(author.pk, {})
-        rows.append(
-            {
-                "author": author,
-                "messages": messages.get(author.pk, 0),
-                "answers": did.get("n", 0),
-                "nofit": did.get("nofit", 0),
-                "excluded": did.get("excluded", 0),
-            }
-        )
-    return rows
+    standing = Answer.objects.standing().filter(author__in=ids).values("author").order_by()
+    counted: Any = standing.annotate(
+        answers=Count("pk"),
+        nofit=Count("pk", filter=Q(outcome=Answer.Outcome.NOFIT)),
+        excluded=Count("pk", filter=Q(excluded_at__isnull=False)),
+    )
+    answers = {row.pop("author"): row for row in counted}
+    nothing = {"answers": 0, "nofit": 0, "excluded": 0}
+    return [
+        {
+            "author": author,
+            "messages": messages.get(author.pk, 0),
+            **answers.get(author.pk, nothing),
+        }
+        for author in authors
+    ]
 
 
 def get_author(site: Site, uid: UUID) -> Author:

@@ -114,19 +114,16 @@ def site_traffic(site: Site, days: int, now: datetime) -> Traffic:
     step, start = WINDOWS[days], start_of(days, now)
     starts = [start + timedelta(days=day) for day in range(0, days, step)]
     edges = [*reversed(starts), start - timedelta(days=days)]
-    bars = [_Counts() for _ in edges]
-    messages = _messages(edges[-1]).filter(site=site).annotate(bar=_bar("received_at", edges))
-    for row in _counted(messages, "bar", "status", "dropped_at"):
-        bars[row["bar"]].add_messages(row)
-    questions = Question.objects.filter(site=site, created_at__gte=edges[-1])
-    by_bar = questions.annotate(bar=_bar("created_at", edges)).values("bar", "status")
-    for row in by_bar.annotate(**_QUESTION_COUNTS).order_by():
-        bars[row["bar"]].add_questions(row)
-    left = Event.objects.filter(site=site, kind=Event.Kind.OPTED_OUT, at__gte=edges[-1])
-    opted_out = left.annotate(bar=_bar("at", edges)).values("bar")
-    for row in opted_out.annotate(n=Count("pk")).order_by():
-        bars[row["bar"]].optouts += row["n"]
-    latest, before = bars[:-1], bars[-1]
+    counts = {number: _Counts() for number in range(len(edges))}
+    messages, questions, left = _rows_since(edges[-1], site=site)
+    _add_up(
+        counts,
+        "bar",
+        messages.annotate(bar=_bar("received_at", edges)),
+        questions.annotate(bar=_bar("created_at", edges)),
+        left.annotate(bar=_bar("at", edges)),
+    )
+    *latest, before = counts.values()
     drawn = [TrafficBar(start, bar.funnel()) for start, bar in zip(edges, latest, strict=False)]
     whole = _sum(latest)
     return Traffic(
@@ -142,15 +139,7 @@ def site_traffic(site: Site, days: int, now: datetime) -> Traffic:
 def funnels_of(project: Project, start: datetime) -> dict[int, Funnel]:
     """The funnel of each of a project's sites since ``start``, by the site's id."""
     found = {pk: _Counts() for pk in project.sites.values_list("pk", flat=True)}
-    messages = _messages(start).filter(site__in=found)
-    for row in _counted(messages, "site", "status", "dropped_at"):
-        found[row["site"]].add_messages(row)
-    questions = Question.objects.filter(site__project=project, created_at__gte=start)
-    for row in questions.values("site", "status").annotate(**_QUESTION_COUNTS).order_by():
-        found[row["site"]].add_questions(row)
-    left = Event.objects.filter(site__project=project, kind=Event.Kind.OPTED_OUT, at__gte=start)
-    for row in left.values("site").annotate(n=Count("pk")).order_by():
-        found[row["site"]].optouts += row["n"]
+    _add_up(found, "site", *_rows_since(start, site__in=found))
     return {pk: counts.funnel() for pk, counts in found.items()}
 
 
@@ -197,16 +186,32 @@ def position_check_of(site: Site, features: Iterable[Feature], start: datetime) 
     return position_check(counts)
 
 
-def _messages(start: datetime) -> QuerySet[Message]:
-    return Message.objects.by_authors().filter(received_at__gte=start)
-
-
-def _counted(rows: QuerySet[Message], *by: str) -> Iterable[Mapping[str, Any]]:
-    counted: QuerySet[Message, Any] = rows.values(*by).annotate(
-        n=Count("pk"), cost=Sum("cost_nanousd")
+def _rows_since(
+    start: datetime, **sites: Any
+) -> tuple[QuerySet[Message], QuerySet[Question], QuerySet[Event]]:
+    """What authors wrote, the questions to them, and those who opted out."""
+    return (
+        Message.objects.by_authors().filter(received_at__gte=start, **sites),
+        Question.objects.filter(created_at__gte=start, **sites),
+        Event.objects.filter(kind=Event.Kind.OPTED_OUT, at__gte=start, **sites),
     )
-    found: Iterable[Mapping[str, Any]] = counted.order_by()
-    return found
+
+
+def _add_up(
+    counts: Mapping[int, _Counts],
+    by: str,
+    messages: QuerySet[Message],
+    questions: QuerySet[Question],
+    left: QuerySet[Event],
+) -> None:
+    """Count each of the rows where its column ``by`` says; three queries."""
+    written: Any = messages.values(by, "status", "dropped_at").order_by()
+    for row in written.annotate(n=Count("pk"), cost=Sum("cost_nanousd")):
+        counts[row[by]].add_messages(row)
+    for row in questions.values(by, "status").annotate(**_QUESTION_COUNTS).order_by():
+        counts[row[by]].add_questions(row)
+    for row in left.values(by).annotate(n=Count("pk")).order_by():
+        counts[row[by]].optouts += row["n"]
 
 
 def _bar(moment: str, edges: Sequence[datetime]) -> Case:

@@ -28,7 +28,6 @@ def _in_parts(ids: Collection[Id]) -> Iterator[list[Id]]:
 
 
 def authors_to_wake(author_ids: Collection[int]) -> list[int]:
-    """Authors with a question that was not sent yet."""
     waiting = Question.objects.filter(status="waiting", number=1, expires_at__gt=timezone.now())
     found: dict[int, None] = {}
     for part in _in_parts(author_ids):
@@ -38,13 +37,11 @@ def authors_to_wake(author_ids: Collection[int]) -> list[int]:
 
 
 def withdrawn_questions(uids: Collection[UUID]) -> set[UUID]:
-    """Questions that were withdrawn and must go off the pages."""
     gone = Question.objects.filter(status="retracted").order_by().values_list("uid", flat=True)
     return {uid for part in _in_parts(uids) for uid in gone.filter(uid__in=part)}
 
 
 def erased_among(author_ids: Collection[int]) -> set[int]:
-    """Authors whose data was deleted."""
     kept = Author.objects.order_by().values_list("pk", flat=True)
     return set(author_ids).difference(*(kept.filter(pk__in=part) for part in _in_parts(author_ids)))
 

@@ -18,7 +18,6 @@ from apps.common.sealing import digest, unseal
 from apps.projects.models import Project
 from apps.projects.selectors import get_project
 from labelhub.core.errors import NotFound
-from labelhub.core.phrases import Phrase
 
 #: Seconds for which a process believes what it knows of a site.
 FRESH = 10.0
@@ -74,9 +73,7 @@ def find_site(public_key: str) -> Site:
     related = ("project", "model__provider", "chat_model__provider")
     found = Site.objects.select_related(*related).filter(public_key=public_key[:40]).first()
     if found is None:
-        raise UnknownSite(
-            Phrase("No site has this key; copy the snippet from the site's page again.")
-        )
+        raise UnknownSite("No site has this key; copy the snippet from the site's page again.")
     return found
 
 
@@ -91,13 +88,12 @@ def get_site(user: User | AnonymousUser, slug: str, site_id: int, right: Right) 
     related = ("model__provider", "chat_model__provider")
     site = Site.objects.select_related(*related).filter(project=project, pk=site_id).first()
     if site is None:
-        raise NotFound(Phrase("There is no such site in this project."))
+        raise NotFound("There is no such site in this project.")
     site.project = project
     return site
 
 
 def sites_of(project: Project) -> QuerySet[Site]:
-    """The sites of a project, by name."""
     return Site.objects.filter(project=project)
 
 
@@ -109,7 +105,7 @@ def current_consent(site: Site) -> ConsentText:
     """
     newest = site.consent_texts.order_by("-version").first()
     if newest is None:
-        raise NotFound(Phrase("The site %(site)s has no consent text.", site=site))
+        raise NotFound("The site %(site)s has no consent text.", site=site)
     return newest
 
 
@@ -121,14 +117,12 @@ def check_open(site: Site, origin: str | None) -> None:
         OriginRefused: the origin is not allowed; the message names it.
     """
     if not site.enabled:
-        raise SiteDisabled(Phrase("This site is switched off."))
+        raise SiteDisabled("This site is switched off.")
     if origin is not None and origin.lower() not in site.allowed_origins:
         raise OriginRefused(
-            Phrase(
-                "Pages of %(origin)s may not embed this site; a manager can add the origin on the "
-                "site's page.",
-                origin=origin[:100],
-            )
+            "Pages of %(origin)s may not embed this site; a manager can add the origin on the "
+            "site's page.",
+            origin=origin[:100],
         )
 
 

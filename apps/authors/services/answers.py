@@ -134,7 +134,8 @@ def sync_label(answer: Answer) -> None:
     Each change is a new row. A repeated question makes no label: it only measures consistency."""
     if answer.question.reask_of_id is not None:
         return
-    current = _label_of_answer(answer)
+    item_id, annotator_id = answer.question.item_id, answer.author.annotator_id
+    current = _current_label.first(item_id, annotator_id) if item_id and annotator_id else None
     wanted = answer.undone_at is None and answer.excluded_at is None
     if wanted and current is None:
         question = answer.question
@@ -222,13 +223,6 @@ def _context_turn(message: Message) -> dict[str, str]:
         return {"role": "user", "text": message.text}
     short = message.text[:SHOWN_OF_REPLIES]
     return {"role": "assistant", "text": short + ("…" if short != message.text else "")}
-
-
-def _label_of_answer(answer: Answer) -> Label | None:
-    """The author's current label of the answer's item."""
-    if answer.question.item_id is None or answer.author.annotator_id is None:
-        return None
-    return _current_label.first(answer.question.item_id, answer.author.annotator_id)
 
 
 @prepared
@@ -443,7 +437,6 @@ def _note_early(author: Author, uid: UUID, early: TooEarly) -> None:
 
 
 def _why_excluded(author: Author) -> str:
-    """Why the author's answers do not count."""
     if author.ruling is False:
         return author.ruling_reason or "A manager does not trust this author."
     return str(author.trust.get("summary") or "Several signals speak against this author.")[:300]

@@ -89,7 +89,6 @@ class Person:
 
 
 def person_of(author: Author) -> Person:
-    """The person whom ``author`` stands for."""
     key = f"subject {author.subject}" if author.verified else _key(author)
     return Person(key, author.network, author.verified)
 
@@ -308,7 +307,6 @@ class AskedQuestion:
 
 
 def rule_of(site: Site) -> ThrottleRule:
-    """The site's own limits."""
     return ThrottleRule(
         every_messages=site.every_messages,
         min_seconds=site.min_seconds,
@@ -319,14 +317,12 @@ def rule_of(site: Site) -> ThrottleRule:
 
 
 def asked_before(author_id: int) -> list[AskedQuestion]:
-    """The last questions to an author, the newest first."""
     return [AskedQuestion(*row) for row in _asked(author_id)]
 
 
 def history_of(
     author: Author, message: Message, asked: Sequence[AskedQuestion], now: datetime
 ) -> AskHistory:
-    """What this author was asked before ``message``."""
     recent = [question for question in asked if now - question.asked_at < REMEMBERED]
     surveys: dict[int, list[AskedQuestion]] = {}
     for question in recent:

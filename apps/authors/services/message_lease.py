@@ -117,7 +117,6 @@ def unfinished_messages(most: int = 50) -> list[int]:
 
 
 def message_for_models(message: Message) -> AuthorMessage:
-    """The message and its context as models get them."""
     context = tuple(
         (
             earlier.role,

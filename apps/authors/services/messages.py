@@ -73,10 +73,10 @@ def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) ->
     return ended
 
 
-def drop_message(message: Message, stage: str, reason: str) -> None:
+def drop_message(message: Message, stage: str, reason: str, cost: int = 0) -> None:
     """End a message at a stage that it does not pass, with the reason."""
     message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
-    end_message(message, stage, reason, cost=0)
+    end_message(message, stage, reason, cost=cost)
 
 
 #: How long nothing is asked in other conversations; in the same one, nothing is asked again.
@@ -109,7 +109,6 @@ def withdraw_open_questions(author_id: int) -> None:
 
 
 def is_ordinary() -> Q:
-    """Messages that a model has called ordinary."""
     return (
         Q(status=Message.Status.ASKED)
         | Q(dropped_at__in=AFTER_JUDGEMENT)
@@ -174,8 +173,6 @@ LEASE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """One message as it was sent."""
-
     ref: str
     conversation: str
     role: str
@@ -204,7 +201,7 @@ class Screening:
 
     def note(self, stage: str, *, passed: bool, reason: str = "", **data: Any) -> bool:
         """Add a verdict; returns ``passed``."""
-        self.stages.append({"stage": stage, "passed": passed, "reason": reason, "data": data})
+        self.stages.append(verdict(stage, passed=passed, reason=reason, data=data))
         if not passed and not self.dropped_at:
             self.dropped_at, self.reason = stage, reason
         return passed
@@ -225,9 +222,8 @@ def store_message(
     if incoming.role == Message.Role.ASSISTANT:
         _fill_from_assistant(message, site, incoming)
     else:
-        _fill_from_author(
-            message, site, incoming, [text for (text,) in _recent_of(author.pk) if text]
-        )
+        recent = [text for (text,) in _recent_of(author.pk) if text]
+        _fill_from_author(message, site, incoming, recent)
         message.lease_until = timezone.now() + LEASE if claim else None
     return _insert_message(message, incoming.conversation)
 
@@ -283,7 +279,6 @@ def _fill_from_assistant(message: Message, site: Site, incoming: Incoming) -> No
 
 
 def _insert_message(message: Message, conversation: str, *, again: bool = False) -> StoredMessage:
-    """Insert a message, with its conversation if that is new."""
     author = message.author
     found = _conversation_with_ref.first(author.pk, conversation)
     try:

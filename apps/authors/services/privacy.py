@@ -36,7 +36,6 @@ AT_ONCE = 200
 
 
 def author_data(author: Author) -> dict[str, Any]:
-    """Everything that is kept of an author, JSON-ready."""
     return {
         "site": author.site.name,
         "pseudonym": author.pseudonym,
@@ -113,7 +112,11 @@ def forget_old(now: datetime, most: int = 500) -> int:
     for site in Site.objects.only("pk", "retention_days"):
         until = now - timedelta(days=site.retention_days)
         old = Message.objects.filter(site=site, received_at__lt=until)
-        count += _empty_asked(old, most) + _delete_unasked(old, most)
+        count += _empty_asked(old, most)
+        about = Question.objects.filter(message=OuterRef("pk"))
+        gone = list(old.filter(~Exists(about)).values_list("pk", flat=True)[:most])
+        Message.objects.filter(pk__in=gone).delete()
+        count += len(gone)
         _forget_conversations(site, now - timedelta(days=1), most)
         _forget_authors(site, until, most)
     return count
@@ -140,13 +143,6 @@ def _empty_asked(old: MessageQuerySet, most: int) -> int:
         message.stages = without_findings(message.stages)
     Message.objects.bulk_update(found, ["text", "sealed", "fingerprint", "stages"], batch_size=100)
     return len(found)
-
-
-def _delete_unasked(old: MessageQuerySet, most: int) -> int:
-    about = Question.objects.filter(message=OuterRef("pk"))
-    gone = list(old.filter(~Exists(about)).values_list("pk", flat=True)[:most])
-    Message.objects.filter(pk__in=gone).delete()
-    return len(gone)
 
 
 def _forget_authors(site: Site, until: datetime, most: int) -> None:

@@ -24,6 +24,7 @@ from apps.authors.services.limits import ASK, asked_before, count_cost, person_o
 from apps.authors.services.locking import lock_author
 from apps.authors.services.message_lease import MOMENT, OVER, AskingTask, claim_message, prompts
 from apps.authors.services.messages import (
+    drop_message,
     end_message,
     in_quiet_period,
     is_crisis,
@@ -48,6 +49,7 @@ from labelhub.core.llm.types import Call, Completion, Reply, Status, Usage
 logger = logging.getLogger(__name__)
 
 LEFT = "The author has left."
+_drop = transaction.atomic(drop_message)
 
 Result = TypeVar("Result")
 
@@ -66,9 +68,7 @@ CALL_TIMEOUTS: Mapping[str, float] = {"predict": 8.0}
 class Models(Protocol):
     """A model that answers calls: the gateway, or a fake in tests."""
 
-    async def complete(self, spec: ModelSpec, call: Call) -> Completion:
-        """Ask ``spec`` the ``call``."""
-        ...
+    async def complete(self, spec: ModelSpec, call: Call) -> Completion: ...
 
 
 #: Waits until the next calls may be made, or raises where they are not wanted any more.
@@ -101,12 +101,13 @@ async def ask_about(
         async with open_models(task.spec, PATIENCE) as models:
             asked = await interview(task, models, spent, ready)
     except asyncio.CancelledError:  # the author has left
-        await in_database(store_failure, task, "left", LEFT, sum(spent))
+        await in_database(_drop, task.message, "left", LEFT, sum(spent))
         raise
     except LabelhubError as error:
         logger.warning("Message %s: %s", task.message.pk, error)
         stage = {"left": "left", "limit": "budget"}.get(error.code, "model")
-        return await in_database(store_failure, task, stage, error.message[:300], sum(spent))
+        await in_database(_drop, task.message, stage, error.message[:300], sum(spent))
+        return []
     finally:
         if spent[1:]:  # the first call was counted before it began
             await in_database(count_cost, site.pk, 0, calls=len(spent) - 1)
@@ -206,7 +207,7 @@ def store_questions(
     # Two messages of one author may be asked about at once: the first to come here has the turn.
     author = lock_author(message.author_id)
     if author is None or author.opted_out_at is not None:
-        end_message(message, "left", "The author has left.", cost=cost)
+        end_message(message, "left", LEFT, cost=cost)
         return []
     for ended in asked.stages:
         message.stages.append(
@@ -246,14 +247,6 @@ def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tup
     if any(question.status in OPEN and question.expires > now for question in before):
         return "throttle", "open_question"
     return "", ""
-
-
-@transaction.atomic
-def store_failure(task: AskingTask, stage: str, reason: str, cost: int) -> list[Question]:
-    """Store that the models could not be asked, or not to the end."""
-    task.message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
-    end_message(task.message, stage, reason, cost=cost)
-    return []
 
 
 def _question_row(

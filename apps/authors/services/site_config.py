@@ -30,7 +30,6 @@ class SiteConfig:
 
     @cached_property
     def definitions(self) -> tuple[Definition, ...]:
-        """The features' definitions."""
         return tuple(_interned(feature.parsed) for feature in self.features)
 
 
@@ -137,12 +136,10 @@ _offers = [Offers()]
 
 
 def register_offers(offers: Offers) -> None:
-    """Let ``offers`` make offers to authors."""
     _offers[:] = [offers]
 
 
 def offers() -> Offers:
-    """What makes offers to authors."""
     return _offers[0]
 
 

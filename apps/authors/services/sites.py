@@ -77,7 +77,6 @@ def create_site(
         created_by=actor,
     )
     _change(site, changes)
-    _check_name(site)
     site.save()
     texts = consent or {language: CONSENT_TEXTS[language] for language in site.languages}
     set_consent_text(site=site, texts=texts, actor=actor)
@@ -100,7 +99,6 @@ def update_site(*, site: Site, **changes: Any) -> Site:
             currency=site.currency,
         )
     _change(site, changes)
-    _check_name(site)
     if "languages" in changes and site.language not in current_consent(site).texts:
         raise InvalidInput.at(
             "languages",
@@ -242,13 +240,6 @@ def _delete_authors(site: Site) -> bool:
     return bool(ids)
 
 
-def _check_name(site: Site) -> None:
-    if site.project.sites.filter(name=site.name).exclude(pk=site.pk).exists():
-        raise InvalidInput.at(
-            "name", "There is already a site “%(name)s” in this project.", name=site.name
-        )
-
-
 def _change(site: Site, changes: Mapping[str, Any]) -> None:
     strange = next((field for field in changes if field not in CHANGEABLE), None)
     if strange is not None:
@@ -286,6 +277,14 @@ def _change(site: Site, changes: Mapping[str, Any]) -> None:
     check_model(site, exclude=["created_by", "project"])
     # Otherwise invalid limits would fail at the next message.
     rule_of(site)
+    _check_name(site)
+
+
+def _check_name(site: Site) -> None:
+    if site.project.sites.filter(name=site.name).exclude(pk=site.pk).exists():
+        raise InvalidInput.at(
+            "name", "There is already a site “%(name)s” in this project.", name=site.name
+        )
 
 
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+")

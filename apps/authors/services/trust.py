@@ -45,6 +45,8 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
         _repeat_agrees(question, by_question) for question in questions if question.reask_of_id
     ]
     compared = [same for same in again if same is not None]
+    neighbours = Author.objects.filter(site=author.site_id, network=author.network)
+    neighbours = neighbours.exclude(pk=author.pk)
     texts = [message.text for message in messages]
     surveys = {question.message_id for question in questions}
     # How much longer than the minimum each answer took, milliseconds.
@@ -91,7 +93,7 @@ def evidence_of(author: Author, now: datetime) -> TrustEvidence:
             for index, message in enumerate(messages)
             if message.pk in surveys and message.text
         ),
-        network_authors=_network_authors(author, now),
+        network_authors=neighbours.count() + erased_today(author, now) if author.network else 0,
         verified=author.verified,
     )
 
@@ -138,14 +140,6 @@ def _usual_agreement(author: Author, now: datetime) -> float | None:
     )[:MOST_COMPARED]
     same = [value == predicted for value, predicted in answers]
     return sum(same) / len(same) if len(same) >= LEAST_COMPARED else None
-
-
-def _network_authors(author: Author, now: datetime) -> int:
-    """Others in the same network, also those of today whose data was deleted."""
-    if not author.network:
-        return 0
-    same = Author.objects.filter(site=author.site_id, network=author.network)
-    return same.exclude(pk=author.pk).count() + erased_today(author, now)
 
 
 logger = logging.getLogger(__name__)
@@ -220,7 +214,7 @@ def set_ruling(author: Author, *, trusted: bool | None, reason: str = "") -> Non
     with transaction.atomic():
         locked = lock_author(author.pk)
         if locked is None:
-            raise Erased("Their data was deleted meanwhile.")
+            raise Erased("This author's data was deleted meanwhile; nothing was stored.")
         locked.ruling, locked.ruling_reason = trusted, reason.strip()[:300]
         # Judged anew by the next round, which finishes what a killed process leaves.
         locked.judge_due = True

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from apps.authors.selectors.sites import money_words
+from apps.common.figures import localise
 
 register = template.Library()
 
@@ -16,10 +17,12 @@ _STATES = {
 }
 
 
-register.filter("cents", money_words)
+@register.filter("cents")
+def cents_words(cents: int, currency: str) -> str:
+    """An amount: ``0.05 USD``, in German ``0,05 USD``."""
+    return localise(money_words(cents, currency))
 
 
 @register.filter
 def reward_state(state: str) -> StrOrPromise:
-    """A reward's state as people read it."""
     return _STATES.get(state, state)

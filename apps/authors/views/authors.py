@@ -13,7 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.authors.forms import RulingForm, TypedForm
+from apps.authors.forms import RulingForm
 from apps.authors.models import Author, Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.authors import (
@@ -29,6 +29,7 @@ from apps.authors.services.privacy import erase_author
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import set_ruling
 from apps.common.lists import Column, list_page
+from apps.projects.forms import TypedForm
 
 AUTHOR_COLUMNS = (
     Column(_("Author")),
@@ -43,7 +44,6 @@ AUTHOR_COLUMNS = (
 @login_required
 @require_safe
 def site_authors(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """All authors, last seen first."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     filters = AuthorFilter(request.GET, site.authors.all())
     authors = list_page(

@@ -45,35 +45,34 @@ MOST_ROWS = 12
 @login_required
 @require_safe
 def site_overview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The funnel with its rates, by feature and by day."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     days, now = chosen_days(request), timezone.now()
     start = start_of(days, now)
     traffic, answers = site_traffic(site, days, now), answers_since(site, start)
     features = list(site.features.order_by("-active", "position"))
-    found = rates(traffic.now)
-    context = (
-        site_page(request, site, "overview")
-        | {
-            "days": days,
-            "use": use_of_today(site),
-            "windows": WINDOW_WORDS.items(),
-            "traffic": traffic,
-            "answers": answers,
-            "seconds": None if answers.median_ms is None else answers.median_ms / 1000,
-            "label_cost": (traffic.cost_nanousd / answers.labels if answers.labels else None),
-            "answered": figure_of(found["answered"]),
-            "nofit": figure_of(found["nofit"]),
-            "funnel": funnel_steps(traffic),
-            "side_rates": side_rates(traffic.now),
-            "dropped": dropped_rates(traffic.now),
-            "charts": charts(traffic.bars, weeks=WINDOWS[days] > 1),
-            "week_bars": WINDOWS[days] > 1,
-            "alerts": alert_words(traffic.now, traffic.before),
-            "position": position_check_of(site, features, start),
-        }
-        | _most_asked(feature_rows(site, features, days))
-    )
+    found, rows = rates(traffic.now), feature_rows(site, features, days)
+    asked = sorted((row for row in rows if row["asked"]), key=lambda row: -row["asked"])[:MOST_ROWS]
+    listed = sum(bool(row["asked"] or row["feature"].active) for row in rows)
+    context = site_page(request, site, "overview") | {
+        "days": days,
+        "use": use_of_today(site),
+        "windows": WINDOW_WORDS.items(),
+        "traffic": traffic,
+        "answers": answers,
+        "seconds": None if answers.median_ms is None else answers.median_ms / 1000,
+        "label_cost": (traffic.cost_nanousd / answers.labels if answers.labels else None),
+        "answered": figure_of(found["answered"]),
+        "nofit": figure_of(found["nofit"]),
+        "funnel": funnel_steps(traffic),
+        "side_rates": side_rates(traffic.now),
+        "dropped": dropped_rates(traffic.now),
+        "charts": charts(traffic.bars, weeks=WINDOWS[days] > 1),
+        "week_bars": WINDOWS[days] > 1,
+        "alerts": alert_words(traffic.now, traffic.before),
+        "position": position_check_of(site, features, start),
+        "features": asked,
+        "features_left": listed - len(asked),
+    }
     return render(request, "authors/site_overview.html", context)
 
 
@@ -94,14 +93,6 @@ def feature_rows(site: Site, features: list[Feature], days: int) -> list[dict[st
             }
         )
     return rows
-
-
-def _most_asked(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """The features that authors were asked about, the most asked first, and how many others the
-    site has."""
-    listed = [row for row in rows if row["asked"] or row["feature"].active]
-    asked = sorted((row for row in rows if row["asked"]), key=lambda row: -row["asked"])[:MOST_ROWS]
-    return {"features": asked, "features_left": len(listed) - len(asked)}
 
 
 @login_required

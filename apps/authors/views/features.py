@@ -28,7 +28,6 @@ from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
 from labelhub.core.errors import InvalidInput, LabelhubError, NotFound
 from labelhub.core.interview.features import Feature as Definition
-from labelhub.core.phrases import Phrase
 
 #: Days whose questions the page counts.
 DAYS = 91
@@ -44,7 +43,15 @@ def site_questions(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
     features = list(site.features.order_by("-active", "position"))
     active = [feature for feature in features if feature.active]
     words = " ".join(request.GET.get("q", "").split())[:60]
-    found = [feature for feature in active if _matches_words(feature, words)]
+    sought = words.casefold().split()
+    found = [
+        feature
+        for feature in active
+        if all(
+            word in f"{feature.key} {feature.parsed.name} {feature.parsed.definition}".casefold()
+            for word in sought
+        )
+    ]
     page = requested_page(request.GET, found, PAGE_SIZE)
     retired = [feature for feature in features if not feature.active]
     rows = feature_rows(site, [*page, *retired[:MOST_RETIRED]], DAYS)
@@ -107,11 +114,10 @@ def feature_import(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
 @login_required
 @require_POST
 def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Add features of the library."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     picked = picked_features(request.POST.getlist("picked"))
     if not picked:
-        raise InvalidInput(Phrase("Select at least one feature of the library."))
+        raise InvalidInput("Select at least one feature of the library.")
     asked = {definition.key for definition in picked}
     kept = [definition for definition in _definitions(site) if definition.key not in asked]
     set_features(site=site, features=[*kept, *picked])
@@ -126,7 +132,6 @@ def feature_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def feature_create(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """Create a feature."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     return _edit_page(request, site, None)
 
@@ -136,7 +141,6 @@ def feature_create(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
 def feature_edit(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
-    """Edit a feature: its words, values and templates."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     return _edit_page(request, site, _feature(site, feature_key))
 
@@ -151,7 +155,7 @@ def feature_change(
     feature = _feature(site, feature_key)
     change = _CHANGES.get(request.POST.get("do", ""))
     if change is None:
-        raise InvalidInput(Phrase("Choose something that the page offers."))
+        raise InvalidInput("Choose something that the page offers.")
     set_features(site=site, features=change(_definitions(site), feature.parsed))
     # Back to the page and search of the button.
     kept = {name: request.POST[name] for name in ("page", "q") if request.POST.get(name)}
@@ -159,19 +163,10 @@ def feature_change(
     return redirect(f"{address}?{urlencode(kept)}" if kept else address)
 
 
-def _matches_words(feature: Feature, words: str) -> bool:
-    """Whether every word is in the feature's key, name or definition."""
-    definition = feature.definition
-    searched = (
-        f"{feature.key} {definition.get('name', '')} {definition.get('definition', '')}".casefold()
-    )
-    return all(word in searched for word in words.casefold().split())
-
-
 def _feature(site: Site, key: str) -> Feature:
     feature = Feature.objects.filter(site=site, key=key).first()
     if feature is None:
-        raise NotFound(Phrase("This site has no such feature."))
+        raise NotFound("This site has no such feature.")
     return feature
 
 
@@ -200,7 +195,7 @@ def _retired(asked: Sequence[Definition], feature: Definition) -> list[Definitio
     rest = _without(asked, feature)
     if not rest:
         raise InvalidInput(
-            Phrase("A site needs at least one feature; to stop asking, switch the site off.")
+            "A site needs at least one feature; to stop asking, switch the site off."
         )
     return rest
 
@@ -236,7 +231,7 @@ def _saved(site: Site, form: FeatureForm, known: Definition | None) -> bool:
         asked = _definitions(site)
         keys = [definition.key for definition in asked]
         if known is None and site.features.filter(key=new.key).exists():
-            raise InvalidInput.at("key", Phrase("This site already has a feature with this key."))
+            raise InvalidInput.at("key", "This site already has a feature with this key.")
         if new.key in keys:
             asked[keys.index(new.key)] = new
         else:

@@ -23,7 +23,6 @@ from apps.authors.forms import (
     ConsentForm,
     SiteForm,
     SiteSettingsForm,
-    TypedForm,
     name_language_field,
 )
 from apps.authors.models import Site, SiteKey
@@ -47,11 +46,11 @@ from apps.authors.services.sites import (
     update_site,
 )
 from apps.common.forms import show_refusal
+from apps.projects.forms import TypedForm
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema, get_project
 from labelhub.core.errors import InvalidInput, LabelhubError
 from labelhub.core.interview.funnel import rates
-from labelhub.core.phrases import Phrase
 
 #: Days that the list counts.
 DAYS = 7
@@ -119,7 +118,6 @@ def _created(request: SignedInRequest, project: Project, form: SiteForm) -> Site
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def site_settings(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """All settings, in groups."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     # A copy, because the form changes its instance before it is known to be valid.
     form = SiteSettingsForm(
@@ -212,7 +210,6 @@ SIGNED_FOR = 3_000
 @login_required
 @require_safe
 def site_install(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """The snippet and other code for the host."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     return _install_page(request, site)
 
@@ -240,7 +237,7 @@ def site_key_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     purpose = request.POST.get("purpose", "")
     if purpose not in SiteKey.Purpose.values:
-        raise InvalidInput(Phrase("Choose a purpose that the page offers."))
+        raise InvalidInput("Choose a purpose that the page offers.")
     key, plain = add_key(site=site, purpose=purpose, actor=request.user)
     return _install_page(request, site, made={"key": key, "plain": plain})
 
@@ -248,7 +245,6 @@ def site_key_add(request: SignedInRequest, slug: str, site_id: int) -> HttpRespo
 @login_required
 @require_POST
 def site_key_revoke(request: SignedInRequest, slug: str, site_id: int, kid: str) -> HttpResponse:
-    """Revoke a key; it stops working at once."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     revoke_key(site=site, kid=kid)
     messages.success(request, gettext("The key “%(name)s” no longer works.") % {"name": kid})
@@ -259,7 +255,6 @@ def site_key_revoke(request: SignedInRequest, slug: str, site_id: int, kid: str)
 @never_cache
 @require_safe
 def site_preview(request: SignedInRequest, slug: str, site_id: int) -> HttpResponse:
-    """A page that embeds the widget as a host's page would."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     mode = request.GET.get("mode", "")
     mode = mode if mode in MODES else "companion"

@@ -200,8 +200,11 @@ export function openCard({ stage, question, quote, strings, terms, hooks }) {
 
   ask();
   stage.show(card);
-  // What is answered keeps its undo; the server says what became of what is under way.
-  const retract = () => phase === "asking" && close(strings.gone);
-  const dismiss = () => leave("host");
-  return { focus, retract, dismiss, close };
+  return {
+    focus,
+    // What is answered keeps its undo; the server says what became of what is under way.
+    retract: () => phase === "asking" && close(strings.gone),
+    dismiss: () => leave("host"),
+    close,
+  };
 }

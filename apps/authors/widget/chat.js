@@ -20,7 +20,7 @@ const FOLDERS = ["./locales/", "./locales/more/", "./chat/locales/"];
 
 /** The chat is ours: behind a button in the corner, or inside `data-anchor`. Returns what LabelHub calls. */
 export async function start(context) {
-  const { config, key, options, nonce, emit, settings } = context;
+  const { config, key, options, nonce, emit } = context;
   const byHost = options.consent === "host";
   const tables = FOLDERS.map((folder) => words([config.lang], folder));
   const strings = Object.assign({}, ...(await Promise.all(tables)));
@@ -36,7 +36,7 @@ export async function start(context) {
   const talk = createTalk({ session, boundary, log, strings, onNews: () => panel.news() });
   const composer = createComposer(strings, talk.send);
   const menu = createMenu(strings, [
-    [strings.show, show],
+    [strings.show, () => panel.view(dataView(strings, session.push("export"), converse))],
     [strings.stopQuestions, stopFromMenu, () => (storage.load().scope ?? BOTH).includes("questions")],
     [strings.erase, () => panel.view(sureView(strings, session.erase, converse))],
   ]);
@@ -69,7 +69,7 @@ export async function start(context) {
   function enter() {
     if (!agreed()) return ask();
     if (byHost && storage.load().consent === undefined) session.agree(BOTH);
-    for (const frame of storage.load().outbox ?? []) if (frame.t === "msg") talk.waiting(frame.d);
+    for (const { t, d } of storage.frames()) if (t === "msg") talk.waiting(d);
     session.resume();
     panel.online(session.isReady());
     return converse();
@@ -90,16 +90,10 @@ export async function start(context) {
     })));
   }
 
-  async function renew() {
-    if (byHost) return;
-    Object.assign(config, await settings());
-    if (!agreed()) ask();
-  }
-
   // The chat goes on; only the questions end.
   function withdraw() {
     offers.clear();
-    storage.update((kept) => { kept.scope = CHAT_ONLY; });
+    storage.update({ scope: CHAT_ONLY });
     return session.push("consent", { v: config.consent.version, hash: config.consent.hash, scope: CHAT_ONLY });
   }
 
@@ -111,36 +105,18 @@ export async function start(context) {
     log.note(strings.stopped);
   }
 
-  async function show() {
-    panel.view(dataView(strings, session.push("export"), converse));
-  }
-
-  session.on("question", questions.take);
-  session.on("retract", questions.retract);
-  session.on("offer", offers.take);
-  session.on("retract", offers.retract);
-  session.on("ready", (ready) => panel.online(ready));
-  function over() {
-    questions.end();
-    offers.clear();
-  }
-
-  session.on("erasing", over);
+  session.on("ready", panel.online);
   session.on("end", (why) => {
-    over();
     if (typeof why === "number" && why !== 4410) return panel.ended();
     log.clear();
     menu.allow(false);
     return panel.view(erasedView(strings, why === 4410 ? "" : why, enter));
   });
-  session.on("nack", ({ code }) => code === "consent_outdated" && renew());
-  session.on("welcome", ({ consent_version: version, reward }) => {
-    menu.reward(reward);
-    if (version > storage.load().consent) renew();
-  });
+  session.on("terms", () => agreed() || ask());
+  session.on("welcome", ({ reward }) => menu.reward(reward));
   watchHotkey(options, () => questions.focus() ?? [...log.node.querySelectorAll(".offer a")].at(-1)?.focus());
   if (inline) panel.open();
-  else if (agreed() && storage.load().outbox?.length) enter();
+  else if (agreed() && storage.frames().length) enter();
 
   return {
     identify: session.identify,

@@ -1,5 +1,5 @@
 import { createBoundary } from "./boundary.js";
-import { askConsent } from "./consent.js";
+import { consentCard } from "./consent.js";
 import { hint, uuid, words } from "./dom.js";
 import { createOffers } from "./offers.js";
 import { createQuestions } from "./questions.js";
@@ -12,7 +12,7 @@ const SCOPE = ["questions"];
 
 /** The host has a chatbot of its own: its messages are heard here. Returns what window.LabelHub calls. */
 export async function start(context) {
-  const { config, key, options, nonce, emit, settings } = context;
+  const { config, key, options, nonce, emit } = context;
   const byHost = options.consent === "host";
   const strings = await words([config.lang]);
   const storage = createStorage(key);
@@ -29,8 +29,15 @@ export async function start(context) {
   const agreed = () => byHost || storage.load().consent === config.consent.version;
 
   async function ask() {
-    const answers = [[SCOPE, strings.agree], [null, strings.refuse]];
-    const scope = await askConsent({ stage, config, strings, answers, announced: hint(strings, options) });
+    // Closed by Esc it is neither a yes nor a no.
+    const scope = await new Promise((choose) => {
+      const card = consentCard(config, strings, [[SCOPE, strings.agree], [null, strings.refuse]], choose);
+      card.addEventListener("keydown", ({ key }) => key === "Escape" && choose());
+      stage.show(card);
+      stage.announce(hint(strings, options));
+    });
+    stage.clear();
+    stage.announce("");
     if (scope) return session.agree(scope);
     left = true;
     session.forget();
@@ -59,38 +66,18 @@ export async function start(context) {
     else boundary.author(about.id);
   }
 
-  // The site's text of the consent has changed: what was agreed to no longer counts.
-  async function renew() {
-    if (byHost) return;
-    Object.assign(config, await settings());
-    await consent();
-  }
-
-  function over() {
-    held.length = 0;
-    questions.end();
-    offers.clear();
-  }
-
-  session.on("question", questions.take);
-  session.on("retract", questions.retract);
-  session.on("offer", offers.take);
-  session.on("retract", offers.retract);
-  session.on("erasing", over);
   session.on("end", (code) => {
     left = code !== 4401; // who they are may still be told
-    over();
+    held.length = 0;
   });
-  session.on("nack", ({ code }) => code === "consent_outdated" && renew());
-  session.on("welcome", ({ consent_version: version, state }) => {
+  session.on("terms", consent);
+  session.on("welcome", ({ state }) => {
     if (state === "opted_out") left = true;
-    if (version > storage.load().consent) renew();
   });
 
   const find = (what) => stage.frame.querySelector(what);
   watchHotkey(options, () => questions.focus() ?? (find(".offer a") ?? find("button"))?.focus());
-  const { sid, outbox } = storage.load();
-  if (agreed() && (outbox?.length || (!left && sid))) session.resume();
+  if (agreed() && (storage.frames().length || (!left && storage.load().sid))) session.resume();
 
   return {
     message,

@@ -21,7 +21,7 @@ export function createConnection({ url, may, enter, greet, onFrame, onReady, onE
   const raw = (frame) => socket?.readyState === 1 && socket.send(JSON.stringify(frame));
 
   function plain(t, d = {}) {
-    raw({ v: 1, t, id: `${t}${Date.now()}`, ts: Date.now(), d });
+    raw({ v: 1, t, id: `${t}${Date.now()}`, d });
     clearTimeout(deadline);
     deadline = setTimeout(drop, ANSWER_WITHIN);
   }
@@ -53,7 +53,7 @@ export function createConnection({ url, may, enter, greet, onFrame, onReady, onE
       onEnd(code, wasReady);
     } else if (wanted && !DORMANT.includes(code)) {
       const least = code === 4429 ? RATE_PAUSE : 0;
-      notBefore = Date.now() + least;
+      notBefore = performance.now() + least;
       retry = setTimeout(open, least + Math.random() * Math.min(LONGEST_PAUSE, 500 * 2 ** failures++));
     }
   }
@@ -68,7 +68,7 @@ export function createConnection({ url, may, enter, greet, onFrame, onReady, onE
 
   async function open() {
     wanted = true;
-    if (socket || entering || !may() || !navigator.onLine || Date.now() < notBefore) return;
+    if (socket || entering || !may() || !navigator.onLine || performance.now() < notBefore) return;
     clearTimeout(retry);
     entering = true;
     leave = await enter();

@@ -13,18 +13,3 @@ export function consentCard({ site, consent: { text, why, privacy_url: url }, re
     h("div", { class: "pair" }, ...answers.map(([scope, label]) => button("main", label, () => choose(scope)))),
   );
 }
-
-/** Shows the card on `stage`; resolves with the scope, null for a no, undefined for a card closed by Esc. */
-export function askConsent({ stage, config, strings, answers, announced }) {
-  return new Promise((resolve) => {
-    const choose = (scope) => {
-      stage.clear();
-      stage.announce("");
-      resolve(scope);
-    };
-    const card = consentCard(config, strings, answers, choose);
-    card.addEventListener("keydown", ({ key }) => key === "Escape" && choose());
-    stage.show(card);
-    stage.announce(announced);
-  });
-}

@@ -5,23 +5,24 @@
 export function createOffers(tools) {
   const known = new Map(); // oid -> AbortController; what is sent again was on its way
 
-  const retract = ({ oid }) => known.get(oid)?.abort();
+  const { on } = tools.session;
   const clear = () => known.forEach((standing) => standing.abort());
 
-  return {
-    async take(offer) {
-      const { oid } = offer;
-      if (known.has(oid)) return;
-      if (tools.alone) clear();
-      const standing = new AbortController();
-      known.set(oid, standing);
-      try {
-        await (await import("./offer-card.js")).bring(offer, standing.signal, tools);
-      } catch {
-        known.delete(oid); // it could not be loaded; it comes once more
-      }
-    },
-    retract,
-    clear,
-  };
+  on("offer", async (offer) => {
+    const { oid } = offer;
+    if (known.has(oid)) return;
+    if (tools.alone) clear();
+    const standing = new AbortController();
+    known.set(oid, standing);
+    try {
+      await (await import("./offer-card.js")).bring(offer, standing.signal, tools);
+    } catch {
+      known.delete(oid); // it could not be loaded; it comes once more
+    }
+  });
+  on("retract", ({ oid }) => known.get(oid)?.abort());
+  on("erasing", clear);
+  on("end", clear);
+
+  return { clear };
 }

@@ -13,9 +13,8 @@ const rank = ({ frame: { t } }) => (t === "msg") - (t === "consent");
 export function createOutbox(transmit, storage) {
   const waiting = new Map();
   let notBefore = 0;
+  let stamp = 0;
   let timer;
-
-  const keep = (change) => storage.update((kept) => { kept.outbox = change(kept.outbox ?? []); });
 
   function add(frame, more) {
     waiting.set(frame.id, { frame, tries: 0, ...more });
@@ -39,12 +38,12 @@ export function createOutbox(transmit, storage) {
     transmit(entry.frame);
   }
 
-  function finish(id, result, stored = true) {
+  function finish(id, result) {
     const entry = waiting.get(id);
     if (!entry) return;
     clearTimeout(entry.timer);
     waiting.delete(id);
-    if (stored) keep((frames) => frames.filter((frame) => frame.id !== id));
+    storage.drop(id);
     entry.done?.(result);
   }
 
@@ -63,15 +62,16 @@ export function createOutbox(transmit, storage) {
   }
 
   // What an earlier page has left goes first.
-  for (const frame of storage.load().outbox ?? []) add(frame);
+  for (const frame of storage.frames()) add(frame);
 
   return {
     /** Resolves with `{ok: true, ...ack}` or `{ok: false, ...nack}`; `onDelay(ms)` before a resend. */
     push(t, d, onDelay) {
-      const frame = { v: 1, t, id: uuid(), ts: Date.now(), d };
+      stamp = Math.max(stamp + 1, Date.now()); // what is stored is sorted by it
+      const frame = { v: 1, t, id: uuid(), ts: stamp, d };
       return new Promise((done) => {
         add(frame, { done, onDelay });
-        if (!PASSING.test(t)) keep((frames) => [...frames, frame]);
+        if (!PASSING.test(t)) storage.keep(frame);
         trim();
         pump();
       });
@@ -97,9 +97,8 @@ export function createOutbox(transmit, storage) {
       notBefore = 0;
       pump();
     },
-    /** `stored`: not where another tab has cleared that, or it would be written anew. */
-    clear(stored) {
-      for (const id of [...waiting.keys()]) finish(id, { ok: false, code: "dropped" }, stored);
+    clear() {
+      for (const id of [...waiting.keys()]) finish(id, { ok: false, code: "dropped" });
     },
   };
 }

@@ -63,22 +63,20 @@ export function createQuestions({ key, config, options, session, stage, boundary
     return soon(session.push("dismiss", { qid, how, val }));
   }
 
-  async function answer(qid, content, onDelay) {
-    const result = await soon(session.push("answer", { qid, ...content }, (pause) => {
-      held = performance.now() + pause;
-      onDelay(pause);
-    }));
-    if (result.ok) emit("answered", { qid });
-    return result;
-  }
-
   const hooks = (qid) => ({
     shown(lat) {
       session.push("shown", { qid, lat });
       emit("shown", { qid });
     },
     early: (ms) => session.push("early", { qid, ms }),
-    answer: (content, onDelay) => answer(qid, content, onDelay),
+    async answer(content, onDelay) {
+      const result = await soon(session.push("answer", { qid, ...content }, (pause) => {
+        held = performance.now() + pause;
+        onDelay(pause);
+      }));
+      if (result.ok) emit("answered", { qid });
+      return result;
+    },
     dismiss: (how, val) => dismiss(qid, how, val),
     undo: () => soon(session.push("undo", { qid })),
     show: () => session.push("export"),
@@ -113,22 +111,35 @@ export function createQuestions({ key, config, options, session, stage, boundary
     card = null;
   }
 
+  function clear() {
+    queue.length = 0;
+    for (const qid of known.keys()) abort(qid);
+  }
+
+  // Everything off the screen, also what could be undone; but for the card that tells of it.
+  function end() {
+    queue.length = 0;
+    if (own) return;
+    clear();
+    card?.close();
+  }
+
+  session.on("question", (question) => {
+    if (known.has(question.qid)) return;
+    known.set(question.qid, new AbortController());
+    queue.push(question);
+    next();
+  });
+  session.on("retract", ({ qid }) => abort(qid));
+  session.on("erasing", end);
+  session.on("end", end);
+
   return {
-    take(question) {
-      if (known.has(question.qid)) return;
-      known.set(question.qid, new AbortController());
-      queue.push(question);
-      next();
-    },
-    retract: ({ qid }) => abort(qid),
     /** Whether one is open or waits for its turn. */
     isBusy: () => busy || queue.length > 0,
     /** Moves the focus into the card; undefined when there is none. */
     focus: () => card?.focus(),
-    clear() {
-      queue.length = 0;
-      for (const qid of known.keys()) abort(qid);
-    },
+    clear,
     /** Sends away for the host what is open or waits: the server may ask about the next message. */
     dismiss() {
       queue.length = 0;
@@ -140,13 +151,6 @@ export function createQuestions({ key, config, options, session, stage, boundary
           abort(qid);
         }
       }
-    },
-    /** Takes everything off the screen, also what could be undone; but for the card that tells of it. */
-    end() {
-      queue.length = 0;
-      if (own) return;
-      for (const qid of known.keys()) abort(qid);
-      card?.close();
     },
   };
 }

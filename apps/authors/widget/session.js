@@ -26,13 +26,14 @@ export function fittingId(id) {
 }
 
 /** What one person and one site say to each other; `context` comes from the loader. */
-export function createSession({ config, key, options, language, emit, warn, socket }, storage, scope) {
+export function createSession({ config, key, options, settings, emit, warn, socket }, storage, scope) {
   const listeners = {};
   const texts = new Map();
+  const byHost = options.consent === "host";
   const conversation = uuid();
   const terms = { v: config.consent.version, hash: config.consent.hash };
   let last = 0;
-  let skew = config.time - Date.now();
+  let epoch = config.time - performance.now(); // the server's clock runs on when this one is set
   let ended = 0; // or the code that ended it
   let gone = false; // erased: nothing goes out any more, whatever is still clicked
   let ident, greeted, erasure, me, refused;
@@ -52,36 +53,42 @@ export function createSession({ config, key, options, language, emit, warn, sock
     return storage.load().sid ? leave() : () => setTimeout(leave, STORED_BY_THEN);
   }
 
+  const now = () => epoch + performance.now();
+
   // By the page's clock or by the server's, whichever makes it earlier.
-  const earliest = (at) => at && at + Math.min(skew, 0);
+  const earliest = (at) => at && at + Math.min(now() - Date.now(), 0);
 
   function greet() {
     const { sid, tok, at, scope: agreed = scope } = storage.load();
     greeted = ident;
     const consent = { ...terms, scope: agreed, by: options.consent, at: earliest(at) };
-    return { key, mode: options.mode, sid, tok, ident, last, lang: language, sdk: "1", consent };
+    return { key, mode: options.mode, sid, tok, ident, last, lang: config.lang, sdk: "1", consent };
   }
 
   function welcomed({ sid, tok, server_time: time }) {
     me = sid;
-    if (time) skew = new Date(time) - Date.now();
-    storage.update((kept) => Object.assign(kept, { sid, tok }));
+    epoch = time - performance.now();
+    storage.meet(sid, tok);
     if (gone) connection.close(); // another tab erases who this is
   }
 
-  const erases = ({ outbox }) => outbox?.some(({ t }) => t === "erase");
-  const erasing = () => erases(storage.load());
-  const now = () => Date.now() + skew;
+  const erasing = () => erasure || storage.frames().some(({ t }) => t === "erase");
 
   function erased(receipt = "") {
     gone = true;
-    ended = 4410;
     // The host says its consent for everybody, also on the next page.
-    if (options.consent === "host") storage.markErased(now());
+    if (byHost) storage.markErased(now());
     forget();
     emit("erased", { receipt });
     tell("end", receipt); // in place of a code
     return { ok: true, receipt };
+  }
+
+  // The site's text of the consent has changed: what was agreed to no longer counts.
+  async function renew() {
+    if (byHost) return;
+    Object.assign(config, await settings());
+    tell("terms");
   }
 
   function onFrame({ t, re, seq, d = {} }) {
@@ -95,6 +102,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     const lost = d.code === "erased";
     if (t === "nack" && !lost && (whoIs || !d.retry)) emit(whoIs ? d.code : "error", d);
     tell(t, d);
+    if (d.code === "consent_outdated" || d.consent_version > storage.load().consent) renew().catch(() => {});
     // Asked for here, on a page before, on another device, or done by the site's people.
     if (!gone && (lost || (t === "ack" && d.receipt))) erased(d.receipt);
   }
@@ -110,7 +118,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
       // Somebody else has signed in, or a signature or the token was of no use any more: once more, as
       // who it is now. What was written before the server met anybody is still theirs.
       if (other && met) outbox.clear();
-      storage.update((kept) => { delete kept.tok; });
+      storage.meet(storage.load().sid, "");
       return connection.open();
     }
     if (gone) return;
@@ -141,18 +149,15 @@ export function createSession({ config, key, options, language, emit, warn, sock
 
   // Another tab has asked to be erased, or has forgotten who this was. What is stored by now may be newer
   // than what is told of.
-  window.addEventListener("storage", ({ key: item, newValue, oldValue }) => {
-    if (item !== storage.name) return;
-    const asked = newValue && !erasure && erases(JSON.parse(newValue));
-    if (newValue && !asked) return;
-    // Written here before this page was told, maybe before it met the server.
-    const { sid } = storage.load();
-    if (!newValue && sid && (sid === me || sid === JSON.parse(oldValue)?.sid)) storage.clear();
+  window.addEventListener("storage", ({ key: item, newValue }) => {
+    const asked = !erasure && item?.startsWith(storage.name) && /"t":"erase"/.test(newValue);
+    if (!asked && (newValue || item !== storage.name)) return;
+    if (me && me === storage.load().sid && !newValue) storage.clear(); // written here before this page was told
     if (gone) return;
     gone = Boolean(asked || storage.erasedAt());
     // A hello is under way: only its welcome tells that tab whom to erase.
     if (!asked || connection.isReady()) connection.close();
-    outbox.clear(false);
+    outbox.clear();
     texts.clear();
     tell("end", gone ? 4410 : 4401);
   });
@@ -177,7 +182,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     gone = false;
     erasure = undefined;
     storage.markErased();
-    storage.update((kept) => Object.assign(kept, { consent: v, at, scope }));
+    storage.update({ consent: v, at, scope });
     if (connection.isReady()) push("consent", { ...terms, scope, at: earliest(at) });
   }
 
@@ -190,12 +195,12 @@ export function createSession({ config, key, options, language, emit, warn, sock
     texts,
     agree,
     /** Whether the host's own consent holds, as far as this browser knows. */
-    vouched: () => options.consent === "host" && !storage.erasedAt(),
+    vouched: () => byHost && !storage.erasedAt(),
     /** The host says when somebody has agreed; whether that is news. */
     vouch(moment) {
       const at = new Date(moment ?? NaN).getTime();
       const { at: known = 0, out } = storage.load();
-      const news = options.consent === "host" && !out && at > known
+      const news = byHost && !out && at > known
         && earliest(at) > storage.erasedAt() && earliest(at) <= now();
       if (news) agree(scope, at);
       return news;
@@ -219,7 +224,7 @@ export function createSession({ config, key, options, language, emit, warn, sock
     },
     erase: () => (erasure ??= erase()),
     optOut() {
-      storage.update((kept) => { kept.out = true; });
+      storage.update({ out: true });
       return push("optout");
     },
   };

@@ -10,15 +10,15 @@ export const css = `
 --r:var(--lh-radius,14px);--x:var(--lh-offset-x,12px);--y:var(--lh-offset-y,12px);
 --line:color-mix(in srgb,var(--border) 45%,var(--bg));--tint:color-mix(in srgb,var(--accent) 9%,var(--bg));
 font:1em/1.45 var(--lh-font,system-ui,sans-serif);
-color:var(--fg);color-scheme:light;text-align:start}
+color:var(--fg);color-scheme:light}
 .frame[data-dark]{--bg:#1c2026;--fg:#e8e8e4;--muted:#a6acb6;--border:#7a818c;--accent:#cfdcee;--on-accent:#14202f;color-scheme:dark}
 .card{position:fixed;width:min(22.5em,100vw - 2*var(--x));max-height:70vh;overflow:auto;overscroll-behavior:contain;
 padding:.75em 1em;background:var(--bg);border:1px solid var(--line);border-radius:var(--r);box-shadow:0 8px 32px #0003;
 overflow-wrap:anywhere}
 [data-at^=bottom] .card{bottom:calc(var(--y) + var(--up) + env(safe-area-inset-bottom))}
 [data-at^=top] .card{top:calc(var(--y) + env(safe-area-inset-top))}
-[data-at$=right] .card{right:var(--x)}
-[data-at$=left] .card{left:var(--x)}
+.frame[data-at$=right]>*{right:var(--x)}
+.frame[data-at$=left]>*{left:var(--x)}
 button,input,textarea{font:inherit;color:inherit;border-radius:calc(var(--r)*.6)}
 button{background:none;border:0;padding:0;cursor:pointer;text-align:start}
 :focus-visible{outline:2px solid var(--accent);outline-offset:2px}
@@ -34,8 +34,8 @@ p,span{unicode-bidi:isolate}
 .choice{display:flex;gap:.75em;align-items:center;justify-content:space-between}
 kbd{font:inherit;font-size:.75em;color:var(--muted)}
 @media (hover:hover){:where(.card) button:hover{background:var(--tint);border-color:var(--accent);color:var(--fg)}}
-.choice[aria-disabled=true]{background:none;border:1px dashed var(--border);color:var(--fg);cursor:default}
-.choice[data-chosen][data-chosen]{background:var(--accent);border:1px solid var(--accent);color:var(--on-accent)}
+.choice[aria-disabled=true]{background:none;border:1px dashed var(--border);cursor:default}
+.choice[data-chosen]{background:var(--accent);border:1px solid var(--accent);color:var(--on-accent)}
 .choice[data-chosen] kbd{color:inherit}
 .main{font-weight:600;text-align:center}
 .ways{display:flex;flex-wrap:wrap;align-items:center;margin:.4em -.5em .3em}

@@ -11,6 +11,8 @@
   const url = (path) => new URL(path, script.src);
   const emit = (name, detail) => window.dispatchEvent(new CustomEvent(`labelhub:${name}`, { detail }));
 
+  const absent = { erase: () => ({ ok: false, code: "load" }) }; // where the rest cannot be had
+
   // Whoever said no never loads the rest; a chat is opened by the person, and then asks again.
   function declined(version) {
     if (options.consent === "host" || mode === "chat") return false;
@@ -22,7 +24,7 @@
   }
 
   async function settings() {
-    const response = await fetch(url(`config/${encodeURIComponent(key)}?lang=${language}`), { credentials: "omit" });
+    const response = await fetch(url(`config/${encodeURIComponent(key)}?lang=${language.slice(0, 2)}`), { credentials: "omit" });
     return response.ok ? response.json() : { refusal: response.status };
   }
 
@@ -31,18 +33,18 @@
     const config = await settings();
     if (!config.enabled || !config.mode.includes(mode)) {
       warn(`site "${key}" offers no ${mode} here (${config.refusal ?? "disabled"}).`);
-    } else if (!declined(config.consent.version)) {
-      const socket = url("/ws/v1/widget/");
-      socket.protocol = socket.protocol.replace("http", "ws");
-      const { start } = await import(url(`__LH_BUILD__/${mode}.js`));
-      return start({ config, key, options, language, emit, settings, nonce: script.nonce, socket, warn });
+      return absent;
     }
-    return {};
+    if (declined(config.consent.version)) return {};
+    const socket = url("/ws/v1/widget/");
+    socket.protocol = socket.protocol.replace("http", "ws");
+    const { start } = await import(url(`__LH_BUILD__/${mode}.js`));
+    return start({ config, key, options, emit, settings, nonce: script.nonce, socket, warn });
   }
 
   function failed(error) {
     emit("error", { code: "load", message: `${error}` });
-    return {};
+    return absent;
   }
 
   const idle = window.requestIdleCallback ?? setTimeout;

@@ -136,6 +136,63 @@ def sort_header(
     return {"text": text, "state": state, "address": address, "numeric": numeric}
 
 
+#: A heading of ``table``: its cell and its words.
+Heading = str | tuple[str, str]
+
+
+@register.filter
+def numeric(shown: object, words: str) -> Heading:
+    """``True|numeric:words``: the heading of a column of numbers; left out unless ``shown``."""
+    return ('<th scope="col" class="numeric">{}</th>', words) if shown else ""
+
+
+@register.filter
+def hidden(shown: object, words: str) -> Heading:
+    """``True|hidden:words``: a heading for screen readers alone; left out unless ``shown``."""
+    return ('<th scope="col"><span class="visually-hidden">{}</span></th>', words) if shown else ""
+
+
+@register.filter
+def when(shown: object, words: str) -> Heading:
+    """``shown|when:words``: the heading of a column that may be left out."""
+    return words if shown else ""
+
+
+@register.simple_block_tag
+def table(
+    content: SafeString,
+    css: str,
+    *headings: Heading,
+    label: str = "",
+    labelledby: str = "",
+    caption: str = "",
+) -> SafeString:
+    """A table of the classes ``css`` (``a.b``) around its rows; without ``headings`` around its
+    own head and body.
+
+    It scrolls by keyboard where ``label``, or the element ``labelledby``, names it.
+    """
+    scrolls = ""
+    if label:
+        scrolls = format_html(' tabindex="0" role="region" aria-label="{}"', label)
+    elif labelledby:
+        scrolls = format_html(' tabindex="0" role="group" aria-labelledby="{}"', labelledby)
+    if caption:
+        caption = format_html('<caption class="visually-hidden">{}</caption>', caption)
+    if headings:
+        cells = [
+            format_html(*heading) if isinstance(heading, tuple)
+            else format_html('<th scope="col">{}</th>', heading)
+            for heading in headings if heading
+        ]  # fmt: skip
+        head = mark_safe("".join(cells))  # noqa: S308 - format_html has escaped all words
+        content = format_html("<thead><tr>{}</tr></thead><tbody>{}</tbody>", head, content)
+    return format_html(
+        '<div class="table-wrap"{}><table class="{}">{}{}</table></div>',
+        scrolls, " ".join(["table", *filter(None, css.split("."))]), caption, content,
+    )  # fmt: skip
+
+
 @register.simple_tag
 def highlighted(
     text: str,

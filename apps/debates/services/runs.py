@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.figures import usd
 from apps.debates import events
 from apps.debates.models import Debate, Experiment, Run, RunRole
-from apps.debates.services.driving.budget import usd
 from apps.debates.services.plans import RunPlan, checked_cast, selected_items
 from apps.debates.services.preview import check_prices
 from apps.debates.services.role_assignment import CastMember

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
@@ -33,8 +31,7 @@ from apps.debates.selectors.prompts import (
 from apps.debates.services import prompts
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
-from apps.projects.pages import project_page
-from apps.projects.selectors import get_project
+from apps.projects.pages import project_page, project_view
 from labelhub.core import textdiff
 from labelhub.core.errors import Conflict, LabelhubError
 from labelhub.core.prompts import Prompt
@@ -122,20 +119,16 @@ OUTPUTS = {
 }
 
 
-@login_required
-@require_safe
-def prompt_list(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def prompt_list(request: SignedInRequest, project: Project) -> HttpResponse:
     """Every prompt that a run can use, by protocol."""
-    project = get_project(request.user, slug, Right.VIEW)
     context = {"groups": prompts.list_prompts(project)}
     return render(request, "debates/prompt_list.html", page_frame(request, project) | context)
 
 
-@login_required
-@require_safe
-def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def prompt_detail(request: SignedInRequest, project: Project, key: str) -> HttpResponse:
     """One version of a prompt: its text, its rendering and the other versions."""
-    project = get_project(request.user, slug, Right.VIEW)
     present = prompts.find_prompt(key)
     versions = prompts.list_versions(project, present)
     version = chosen_version(request, versions)
@@ -159,22 +152,18 @@ def prompt_detail(request: SignedInRequest, slug: str, key: str) -> HttpResponse
     return render(request, "debates/prompt_detail.html", context)
 
 
-@login_required
-@require_safe
-def prompt_rendered(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def prompt_rendered(request: SignedInRequest, project: Project, key: str) -> HttpResponse:
     """The rendering for the item of the search: a part of the prompt's page."""
-    project = get_project(request.user, slug, Right.VIEW)
     versions = prompts.list_versions(project, prompts.find_prompt(key))
     version = chosen_version(request, versions)
     context = {"project": project} | rendering_context(request, project, version.prompt)
     return render(request, "debates/prompt_detail.html#rendered", context)
 
 
-@login_required
-@require_safe
-def prompt_diff(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def prompt_diff(request: SignedInRequest, project: Project, key: str) -> HttpResponse:
     """The differences between two versions."""
-    project = get_project(request.user, slug, Right.VIEW)
     present = prompts.find_prompt(key)
     versions = prompts.list_versions(project, present)
     before = chosen_version(request, versions, "before")
@@ -192,11 +181,9 @@ def prompt_diff(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     return render(request, "debates/prompt_diff.html", context)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD", "POST")
+def variant_create(request: SignedInRequest, project: Project, key: str) -> HttpResponse:
     """Write a variant. A POST with ``check`` saves nothing and shows a preview."""
-    project = get_project(request.user, slug, Right.MANAGE)
     present = prompts.find_prompt(key)
     base = chosen_version(request, prompts.list_versions(project, present))
     form = (
@@ -217,7 +204,7 @@ def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpRespons
                 )
                 saved = gettext("The variant “%(title)s” is saved. You can try it now.")
                 messages.success(request, saved % {"title": made.title})
-                address = reverse("prompt_detail", args=[slug, key])
+                address = reverse("prompt_detail", args=[project.slug, key])
                 return redirect(f"{address}?version={made.version.hash[:12]}")
         except LabelhubError as error:
             show_refusal(form, error)
@@ -230,11 +217,9 @@ def variant_create(request: SignedInRequest, slug: str, key: str) -> HttpRespons
     )
 
 
-@login_required
-@require_POST
-def variant_retire(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+@project_view(Right.MANAGE, "POST")
+def variant_retire(request: SignedInRequest, project: Project, pk: int) -> HttpResponse:
     """Retire a variant."""
-    project = get_project(request.user, slug, Right.MANAGE)
     variant = prompts.retire_variant(variant=selectors.get_variant(project, pk))
     messages.success(
         request,
@@ -244,17 +229,15 @@ def variant_retire(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
         )
         % {"title": variant.title},
     )
-    return redirect("prompt_detail", slug, prompts.key_of(variant.name))
+    return redirect("prompt_detail", project.slug, prompts.key_of(variant.name))
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD", "POST")
+def prompt_try(request: SignedInRequest, project: Project, pk: int) -> HttpResponse:
     """Choose the models for a trial of a variant, see the estimate, start.
 
     A POST with ``show`` only shows the estimate, for browsers without scripts.
     """
-    project = get_project(request.user, slug, Right.MANAGE)
     variant = selectors.get_variant(project, pk)
     ensure_builtin()
     form = TrialForm(request.POST, variant=variant)
@@ -268,7 +251,7 @@ def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         else:
             for run in runs:
                 tasks.launch_run(run.pk)
-            return redirect("prompt_trial", slug, runs[0].pk)
+            return redirect("prompt_trial", project.slug, runs[0].pk)
     context = page_frame(request, project) | {
         "variant": variant,
         "key": prompts.key_of(variant.name),
@@ -280,12 +263,10 @@ def prompt_try(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     return render(request, "debates/prompt_try.html", context, status=status)
 
 
-@login_required
-@require_safe
 @never_cache
-def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD")
+def prompt_try_preview(request: SignedInRequest, project: Project, pk: int) -> HttpResponse:
     """The estimate for the trial in the form: the part of the page that follows every change."""
-    project = get_project(request.user, slug, Right.MANAGE)
     variant = selectors.get_variant(project, pk)
     ensure_builtin()
     form = TrialForm(request.GET, variant=variant)
@@ -293,21 +274,17 @@ def prompt_try_preview(request: SignedInRequest, slug: str, pk: int) -> HttpResp
     return render(request, "debates/prompt_try.html#preview", context)
 
 
-@login_required
-@require_safe
-def prompt_trial(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def prompt_trial(request: SignedInRequest, project: Project, run_id: int) -> HttpResponse:
     """A trial: the answers of the variant and the present prompt, item by item."""
-    project = get_project(request.user, slug, Right.VIEW)
     context = page_frame(request, project) | _trial_context(request, get_trial(project, run_id))
     return render(request, "debates/prompt_trial.html", context)
 
 
-@login_required
-@require_safe
 @never_cache
-def prompt_trial_part(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def prompt_trial_part(request: SignedInRequest, project: Project, run_id: int) -> HttpResponse:
     """The part of a trial's page that is updated."""
-    project = get_project(request.user, slug, Right.VIEW)
     context = {"project": project} | _trial_context(request, get_trial(project, run_id))
     return render(request, "debates/prompt_trial.html#trial", context)
 

@@ -13,16 +13,17 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.figures import count_words
 from apps.debates import selectors, services
-from apps.debates.routing_charts import bound_words, error_words, signal_charts
+from apps.debates.routing_charts import bound_words, signal_charts
 from apps.debates.services import RoutingSample
 from apps.debates.views.runs import page_frame
 from apps.projects.models import Project
+from apps.projects.pages import project_view
 from apps.projects.selectors import get_project
 from labelhub.core.debate.routing import (
     FLAGS,
@@ -156,18 +157,15 @@ def routing_rule(request: SignedInRequest, slug: str) -> HttpResponse:
         "behind": sample.behind,
         "enough": services.ENOUGH_AUDITS,
         "accepted": sample.accepted_error,
-        "accepted_words": error_words(sample.accepted_error),
     }
     context |= _forecast_context(project, sample, form, rule)
     return render(request, "debates/routing.html", context, status=422 if form.errors else 200)
 
 
-@login_required
-@require_safe
 @never_cache
-def routing_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD")
+def routing_preview(request: SignedInRequest, project: Project) -> HttpResponse:
     """The effect of the rule in the form: the parts of the page that follow every change."""
-    project = get_project(request.user, slug, Right.MANAGE)
     rule = selectors.rule_of(project)
     form = RoutingForm(request.GET, rule=rule)
     context = {"project": project, "form": form, "follows": True}

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from apps.accounts.http import SignedInRequest
@@ -32,7 +32,7 @@ from apps.debates.selectors.runs import RunSetup
 from apps.debates.transcripts import transcript_response
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Project
-from apps.projects.pages import project_page
+from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import current_schema, get_project
 from labelhub.core.errors import Conflict, LabelhubError, NotFound
 
@@ -60,11 +60,9 @@ def page_frame(request: SignedInRequest, project: Project) -> dict[str, Any]:
     return page | {"manages": page["role"] == Role.MANAGER}
 
 
-@login_required
-@require_safe
-def run_list(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def run_list(request: SignedInRequest, project: Project) -> HttpResponse:
     """All runs of the project, newest first."""
-    project = get_project(request.user, slug, Right.VIEW)
     runs = list_page(
         request,
         selectors.runs_of(project),
@@ -76,14 +74,12 @@ def run_list(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "debates/run_list.html", page_frame(request, project) | {"list": runs})
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD", "POST")
+def run_create(request: SignedInRequest, project: Project) -> HttpResponse:
     """Choose a protocol, models and items; see the estimate; start.
 
     A POST with ``show`` only updates the page, for browsers without scripts.
     """
-    project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.POST, asked=request.GET)
     showing = "show" in request.POST
     if request.method == "POST" and not showing and form.is_valid():
@@ -94,7 +90,7 @@ def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             tasks.launch_run(run.pk)
             messages.success(request, gettext("Run %(number)s has started.") % {"number": run.pk})
-            return redirect("run_detail", slug, run.pk)
+            return redirect("run_detail", project.slug, run.pk)
     status = 422 if form.errors else 200
     context = page_frame(request, project) | {"form": form, "items": project.items.count()}
     if showing:
@@ -102,24 +98,20 @@ def run_create(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "debates/run_create.html", context, status=status)
 
 
-@login_required
-@require_safe
 @never_cache
-def run_parts(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD")
+def run_parts(request: SignedInRequest, project: Project) -> HttpResponse:
     """The settings and roles of the protocol in the form; 204 if the page shows them already."""
-    project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.GET)
     if form.shape == request.GET.get("shape"):
         return HttpResponse(status=204)
     return render(request, "debates/run_create.html#parts", {"form": form, "project": project})
 
 
-@login_required
-@require_safe
 @never_cache
-def run_preview(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD")
+def run_preview(request: SignedInRequest, project: Project) -> HttpResponse:
     """The estimate for the run in the form: the part of the page that follows every change."""
-    project = get_project(request.user, slug, Right.MANAGE)
     form = _run_form(project, request.GET)
     return render(
         request,
@@ -128,40 +120,34 @@ def run_preview(request: SignedInRequest, slug: str) -> HttpResponse:
     )
 
 
-@login_required
-@require_safe
-def run_detail(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def run_detail(request: SignedInRequest, project: Project, run_id: int) -> HttpResponse:
     """A run: progress, limits, errors, debates and specification."""
-    project = get_project(request.user, slug, Right.VIEW)
     return _run_page(request, project, selectors.get_run(project, run_id))
 
 
-@login_required
-@require_safe
-def run_transcripts(request: SignedInRequest, slug: str, run_id: int) -> StreamingHttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def run_transcripts(
+    request: SignedInRequest, project: Project, run_id: int
+) -> StreamingHttpResponse:
     """Its complete debates as a file."""
-    project = get_project(request.user, slug, Right.VIEW)
     return transcript_response(selectors.get_run(project, run_id), request.user)
 
 
-@login_required
-@require_safe
 @never_cache
-def run_progress(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def run_progress(request: SignedInRequest, project: Project, run_id: int) -> HttpResponse:
     """The part of the run's page that follows its progress."""
-    project = get_project(request.user, slug, Right.VIEW)
     run = selectors.get_run(project, run_id)
     return render(
         request, "debates/run_detail.html#progress", page_frame(request, project) | _progress(run)
     )
 
 
-@login_required
-@require_safe
 @never_cache
-def run_troubles(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def run_troubles(request: SignedInRequest, project: Project, run_id: int) -> HttpResponse:
     """The errors so far, by cause: a part of the page that is updated less often."""
-    project = get_project(request.user, slug, Right.VIEW)
     run = selectors.get_run(project, run_id)
     context = page_frame(request, project) | {
         "run": run,
@@ -193,15 +179,13 @@ def run_cancel(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
     return _change_run(request, slug, run_id, services.cancel_run)
 
 
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def run_budget(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "HEAD", "POST")
+def run_budget(request: SignedInRequest, project: Project, run_id: int) -> HttpResponse:
     """Raise the budget of a paused run and resume it. A GET comes from a link on the page with a
     rejected amount."""
-    project = get_project(request.user, slug, Right.MANAGE)
     run = selectors.get_run(project, run_id)
     if request.method != "POST":
-        address = reverse("run_detail", args=[slug, run_id])
+        address = reverse("run_detail", args=[project.slug, run_id])
         return redirect(f"{address}?{request.GET.urlencode()}")
     form = BudgetForm(request.POST)
     if form.is_valid():
@@ -210,7 +194,7 @@ def run_budget(request: SignedInRequest, slug: str, run_id: int) -> HttpResponse
         except LabelhubError as error:
             show_refusal(form, error)
         else:
-            return run_resume(request, slug, run_id)
+            return run_resume(request, project.slug, run_id)
     return _run_page(request, project, run, form)
 
 
@@ -299,11 +283,9 @@ def _progress(run: Run) -> dict[str, Any]:
     return context
 
 
-@login_required
-@require_safe
-def debate_detail(request: SignedInRequest, slug: str, debate_id: int) -> HttpResponse:
+@project_view(Right.VIEW, "GET", "HEAD")
+def debate_detail(request: SignedInRequest, project: Project, debate_id: int) -> HttpResponse:
     """A debate: contributions, changed answers and the verdict."""
-    project = get_project(request.user, slug, Right.VIEW)
     debate = selectors.debate_with_turns(project, debate_id, request.user)
     filters = DebateFilter(request.GET, selectors.comparable_debates(debate.run, request.user))
     context = {"debate": debate, "run": debate.run, "filters": filters}

@@ -8,7 +8,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -27,7 +26,7 @@ from apps.echo.pages import offers_page
 from apps.echo.reporting.click_through import make_report
 from apps.echo.reporting.funnel import offer_funnel
 from apps.echo.selectors.learning import echo_of, get_echo
-from apps.echo.selectors.offers import SHOWN, item_counts, last_offers, running_experiment
+from apps.echo.selectors.offers import item_counts, last_offers, running_experiment
 from apps.echo.services.configuration import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
@@ -113,12 +112,10 @@ def _counts(echo: Echo, days: int) -> dict[str, Any]:
     nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
     return {
         "days": days,
-        "period": gettext("last %(period)s") % {"period": WINDOW_WORDS[days]},
         "funnel": funnel,
         "steps": offer_steps(funnel),
         "nothing": [(why_words(why), count) for why, count in nothing],
         "rows": rows,
-        "most": SHOWN,
         "state": hashlib.sha256(repr((days, funnel, shown)).encode()).hexdigest()[:16],
     }
 

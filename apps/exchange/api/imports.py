@@ -189,7 +189,11 @@ class ImportViewSet(ProjectViewSet):
         )
         if small:
             with suppress(Unavailable):  # a worker can wait for longer
-                return _import_response(run_import(batch.pk, patience=PAGE_WAITS))
+                batch = run_import(batch.pk, patience=PAGE_WAITS)
+                if batch.status != ImportBatch.Status.FAILED:
+                    return Response(result_of(batch))
+                problem = problem_body(422, "import_failed", batch.message)
+                return Response(result_of(batch) | problem, status=422, content_type=PROBLEM)
             start_job(KIND, batch.pk)
         return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
 
@@ -210,15 +214,6 @@ class ImportViewSet(ProjectViewSet):
             file_name=file_name,
             content_type=content_type,
         )
-
-
-def _import_response(batch: ImportBatch) -> Response:
-    """The counts, with the fields of a problem when nothing was imported."""
-    result = result_of(batch)
-    if batch.status != ImportBatch.Status.FAILED:
-        return Response(result)
-    body = result | problem_body(422, "import_failed", batch.message)
-    return Response(body, status=422, content_type=PROBLEM)
 
 
 class ImportStateViewSet(ProjectViewSet):

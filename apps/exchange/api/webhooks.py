@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
+from apps.authors.pages import own_origin
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks import services
 from apps.exchange.webhooks.event_feed import EVENTS
@@ -152,7 +153,7 @@ class WebhookViewSet(ProjectViewSet):
         webhook, secret = services.create_webhook(
             project=self.project,
             actor=request.user,
-            origin=_origin(request),
+            origin=own_origin(request),
             **self.read_body(NewWebhookSerializer),
         )
         shown = {**self.get_serializer(webhook).data, "secret": secret}
@@ -174,7 +175,7 @@ class WebhookViewSet(ProjectViewSet):
         changes = self.read_body(WebhookChangeSerializer, partial=True)
         active = changes.pop("active", None)
         webhook = services.update_webhook(
-            webhook=self.webhook(), origin=_origin(request), **changes
+            webhook=self.webhook(), origin=own_origin(request), **changes
         )
         if active is not None:
             switch = services.switch_on if active else services.switch_off
@@ -234,8 +235,3 @@ class WebhookViewSet(ProjectViewSet):
             webhook = services.replay_since(webhook=webhook, since=asked["since"])
             queued = (webhook.replay or {}).get("queued", 0)
         return Response({"queued": queued}, status=status.HTTP_202_ACCEPTED)
-
-
-def _origin(request: Request) -> str:
-    """The address of this server, as the client has reached it."""
-    return request.build_absolute_uri("/").rstrip("/")

@@ -47,7 +47,6 @@ class Source:
 
     @property
     def schema(self) -> Schema:
-        """The label schema of the version."""
         return self.version.parsed
 
 
@@ -86,13 +85,16 @@ def independent_labels(row: Row, source: Source) -> list[dict[str, Any]]:
     for label in row.get("labels", []):
         if label["role"] not in (*Label.SETTLING, *Label.ASIDE):
             last[label["kind"], label["annotator"]] = label
-    votes = [label for label in last.values() if not label["withdrawn"] and not label["rejected"]]
-    now = [source.translator.value(vote["schema_version"], vote["value"]) for vote in votes]
-    return [
-        vote | {"value": value}
-        for vote, value in zip(votes, now, strict=True)
-        if value is not None or vote["value"] is None
-    ]
+    found, translator = [], source.translator
+    for vote in last.values():
+        version = vote["schema_version"]
+        value = translator.value(version, vote["value"])
+        gone = value is None and vote["value"] is not None
+        if not (gone or vote["withdrawn"] or vote["rejected"]):
+            evidence = translator.evidence(version, vote["evidence"])
+            provenance = translator.provenance(version, vote["provenance"])
+            found.append(vote | {"value": value, "evidence": evidence, "provenance": provenance})
+    return found
 
 
 class Quote(NamedTuple):
@@ -135,7 +137,6 @@ class Sink(io.RawIOBase):
         self._size = 0
 
     def writable(self) -> bool:
-        """Always."""
         return True
 
     def write(self, data: object) -> int:
@@ -146,7 +147,6 @@ class Sink(io.RawIOBase):
         return len(piece)
 
     def tell(self) -> int:
-        """The number of bytes written so far."""
         return self._size
 
     def taken(self) -> bytes:

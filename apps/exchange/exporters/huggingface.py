@@ -166,7 +166,6 @@ class Share:
     total: float = 0.0
 
     def add(self, share: float) -> None:
-        """One item's share."""
         self.n += 1
         self.total += share
 
@@ -256,12 +255,6 @@ CREATORS = {
     Kind.MODEL: "machine-generated",
 }
 MARKED = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|$~!"})
-
-
-def card_of(source: Source, counts: Counts) -> bytes:
-    """The whole card, UTF-8."""
-    parts = [_front_matter(source, counts), *_body(source, counts)]
-    return ("\n".join(parts) + "\n").encode()
 
 
 def _front_matter(source: Source, counts: Counts) -> str:
@@ -385,7 +378,8 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
             for piece in _parquet(chunks, source, counts):
                 entry.write(piece)
                 yield sink.taken()
-        archive.writestr(ZipInfo(CARD), card_of(source, counts))
+        card = [_front_matter(source, counts), *_body(source, counts), ""]
+        archive.writestr(ZipInfo(CARD), "\n".join(card))
     yield sink.taken()
 
 

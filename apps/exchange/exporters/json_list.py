@@ -7,7 +7,6 @@ from apps.exchange.exporters.base import PROGRAMS, Chunks, ExportFormat, Source
 
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
-    """A list with one row per line."""
     dumps = json.JSONEncoder(ensure_ascii=False).encode
     before = "[\n"
     for rows in chunks:

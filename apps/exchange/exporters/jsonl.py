@@ -7,7 +7,6 @@ from apps.exchange.exporters.base import PROGRAMS, Chunks, ExportFormat, Source
 
 
 def write(chunks: Chunks, _source: Source) -> Iterator[bytes]:
-    """One line per row."""
     dumps = json.JSONEncoder(ensure_ascii=False).encode
     for rows in chunks:
         yield "".join(f"{dumps(row)}\n" for row in rows).encode()

@@ -6,6 +6,7 @@ are written back unchanged.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from apps.exchange.exporters import json_list
@@ -191,8 +192,10 @@ def _lists(row: Row, schema: Schema, names: Names) -> dict[str, list[dict[str, A
             made = {"parent_prediction": numbers.get(label["proposed_from"])}
             made = _annotation(label, schema, names, row) | made
             found["annotations"].append((len(labels), made))
-    in_order = {name: sorted(pairs, key=lambda pair: pair[0]) for name, pairs in found.items()}
-    return {name: [entry for _, entry in pairs] for name, pairs in in_order.items()}
+    return {
+        name: [entry for _, entry in sorted(pairs, key=itemgetter(0))]
+        for name, pairs in found.items()
+    }
 
 
 def _original(label: Mapping[str, Any]) -> tuple[str, dict[str, Any], int] | None:

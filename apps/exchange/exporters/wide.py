@@ -146,7 +146,6 @@ def _meta_cell(key: str, row: Row) -> Cell:
 
 
 def truth(is_true: object) -> str:
-    """A truth value as a cell."""
     return "true" if is_true else "false"
 
 

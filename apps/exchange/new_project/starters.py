@@ -41,7 +41,6 @@ class Starter:
 
     @property
     def rows(self) -> bytes:
-        """The items as JSON Lines."""
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.items).encode()
 
 

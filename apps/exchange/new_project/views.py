@@ -52,8 +52,6 @@ NOTHING = Proposal("single")
 
 
 class NewProjectForm(ProjectForm):
-    """A new project and the source of its items."""
-
     key = forms.UUIDField(required=False, widget=forms.HiddenInput, initial=uuid.uuid4)
     file = forms.CharField(required=False, widget=forms.HiddenInput)
     template = forms.CharField(required=False, widget=forms.HiddenInput)

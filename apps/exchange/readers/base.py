@@ -299,8 +299,4 @@ def object_row(value: Any, number: int, position: int) -> RawRow:
     }  # fmt: skip
     found = kinds.get(type(value), Phrase("a number"))
     message = Phrase('Expected an object such as {"text": "…"}, found %(kind)s.', kind=found)
-    return RawRow(
-        number,
-        error=message,
-        position=position,
-    )
+    return RawRow(number, error=message, position=position)

@@ -100,7 +100,6 @@ class Utf8Source:
 
 @contextmanager
 def utf8_source(path: Path) -> Iterator[Utf8Source]:
-    """Open ``path`` for reading as UTF-8."""
     with path.open("rb") as file:
         yield Utf8Source(file)
 

@@ -33,7 +33,6 @@ class FileDigest:
 
 
 def path_of(name: str) -> Path:
-    """The path of the file with that stored name."""
     return Path(settings.DATA_DIR) / FOLDER / name
 
 

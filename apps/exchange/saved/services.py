@@ -43,7 +43,6 @@ def erasures_in(project: Project) -> int:
 
 
 def saved_exports(project: Project) -> "QuerySet[SavedExport]":
-    """The project's, newest first."""
     return project.saved_exports.select_related("created_by")
 
 
@@ -129,7 +128,6 @@ def save_export(
 
 
 def delete_export(*, export: SavedExport) -> None:
-    """Delete the file and its row; an unfinished export is stopped."""
     with transaction.atomic():
         cancel_job(KIND, export.pk)
         SavedExport.objects.filter(pk=export.pk).delete()
@@ -137,7 +135,6 @@ def delete_export(*, export: SavedExport) -> None:
 
 
 def fail_export(export_id: int, error: Exception) -> None:
-    """Record the failure."""
     export = SavedExport.objects.get(pk=export_id)
     files.remove(export.stored_name)
     message = failure_message(error, Phrase("Save it again."))

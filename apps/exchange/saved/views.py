@@ -31,7 +31,6 @@ SHOWN = 10
 
 
 def saved_context(project: Project) -> dict[str, Any]:
-    """What the list of saved exports shows."""
     saved = list(saved_exports(project)[:SHOWN])
     return {"saved": saved, "moving": any(export.moving for export in saved)}
 
@@ -39,7 +38,6 @@ def saved_context(project: Project) -> dict[str, Any]:
 @login_required
 @require_safe
 def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The list for a page that shows it; else that page."""
     project = get_project(request.user, slug, Right.VIEW)
     if not request.headers.get("HX-Request"):
         return redirect(f"{reverse('export_page', args=[slug])}#saved")
@@ -51,7 +49,6 @@ def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def saved_file(request: SignedInRequest, slug: str, export_id: int) -> StreamingHttpResponse:
-    """The file itself."""
     project = get_project(request.user, slug, Right.VIEW)
     check_download(request.user, project)
     return file_response(ready_export(project, export_id))
@@ -60,7 +57,6 @@ def saved_file(request: SignedInRequest, slug: str, export_id: int) -> Streaming
 @login_required
 @require_safe
 def saved_manifest(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
-    """The manifest of the file, as a download."""
     project = get_project(request.user, slug, Right.VIEW)
     return manifest_response(ready_export(project, export_id))
 
@@ -68,7 +64,6 @@ def saved_manifest(request: SignedInRequest, slug: str, export_id: int) -> HttpR
 @login_required
 @require_POST
 def saved_verify(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
-    """Verify the checksum."""
     export = ready_export(get_project(request.user, slug, Right.VIEW), export_id)
     found = checksum(export.stored_name)
     if found == FileDigest(export.size, export.sha256):
@@ -84,7 +79,6 @@ def saved_verify(request: SignedInRequest, slug: str, export_id: int) -> HttpRes
 @login_required
 @require_POST
 def saved_delete(request: SignedInRequest, slug: str, export_id: int) -> HttpResponse:
-    """Delete the file."""
     project = get_project(request.user, slug, Right.MANAGE)
     export = saved_export(project, export_id)
     delete_export(export=export)
@@ -108,7 +102,6 @@ def file_response(export: SavedExport) -> StreamingHttpResponse:
 
 
 def manifest_response(export: SavedExport) -> HttpResponse:
-    """The manifest as a download."""
     name = f"{export.file_name}.manifest.json"
     shown = {"ensure_ascii": False, "indent": 2}
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}

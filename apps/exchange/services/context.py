@@ -56,8 +56,6 @@ class Note:
 
 @dataclass(slots=True)
 class ImportTally:
-    """The outcomes of rows."""
-
     created: int = 0
     filled: int = 0
     unchanged: int = 0

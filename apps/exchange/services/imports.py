@@ -17,7 +17,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.common.bulk import refresh_statistics
 from apps.common.jobs import JobRun, Postponed, failure_message, job, start_job, work_on
-from apps.exchange.columns import CHOOSABLE, ColumnMap
+from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import format_of, open_rows
 from apps.exchange.readers.base import shortened
 from apps.exchange.readers.isolation import refuse_after
@@ -82,13 +82,17 @@ def store_upload(pieces: Iterable[bytes]) -> Path:
 def receive_upload(
     *, project: Project, actor: User | None, path: Path, file_name: str, content_type: str = ""
 ) -> ImportBatch:
-    """A batch for a stored file, before the choice of columns.
+    """A batch for a stored file, before the choice of columns. The project's old uploads that were
+    never started are removed.
 
     Raises:
         UnreadableFile: empty or of an unknown kind; the stored file is removed.
     """
     try:
-        forget_stale_uploads(project)
+        before = timezone.now() - STALE_AFTER
+        uploaded = project.imports.filter(status=ImportBatch.Status.UPLOADED)
+        for batch in uploaded.filter(created_at__lt=before):
+            cancel_upload(batch)
         name = format_of(file_name, path, content_type)
         last_part = Path(file_name.replace("\\", "/")).name
         printable = "".join(char for char in last_part if char.isprintable())
@@ -103,13 +107,6 @@ def receive_upload(
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-
-
-def forget_stale_uploads(project: Project) -> None:
-    """Remove old uploads that were never started."""
-    before = timezone.now() - STALE_AFTER
-    for batch in project.imports.filter(status=ImportBatch.Status.UPLOADED, created_at__lt=before):
-        cancel_upload(batch)
 
 
 def sweep_uploads() -> None:
@@ -155,19 +152,11 @@ def queue_import(
 
     Raises:
         Conflict: it was started already, or the labels are being changed.
-        InvalidInput: a field that cannot be chosen, a label that does not exist or cannot be added.
+        InvalidInput: a label that does not exist or cannot be added.
     """
-    chosen = dict(columns or {})
-    unknown = next((field for field in chosen if field not in CHOOSABLE), None)
-    if unknown is not None:
-        raise InvalidInput(
-            "'%(unknown)s' cannot be chosen; fields are %(choosable)s.",
-            unknown=unknown,
-            choosable=", ".join(CHOOSABLE),
-        )
     stands_for = dict(label_map or {})
     choices = {
-        "columns": chosen,
+        "columns": dict(columns or {}),
         "strict": strict,
         "unknown_labels": unknown_labels,
         "label_map": stands_for,
@@ -178,7 +167,15 @@ def queue_import(
     with transaction.atomic():
         if new_labels:
             add_labels(project=batch.project, names=new_labels, actor=batch.created_by)
-        _check_targets(batch.project, stands_for)
+        schema = current_schema(batch.project).parsed
+        for name, label in stands_for.items():
+            if label and not schema.task.knows(schema, label):
+                raise InvalidInput.at(
+                    "label_map",
+                    "'%(name)s' stands for '%(label)s', which is no label.",
+                    name=name,
+                    label=label,
+                )
         if not waiting.update(**choices):
             raise Conflict("This import was started already.")
         start_job(KIND, batch.pk, send=send)
@@ -186,20 +183,7 @@ def queue_import(
     return batch
 
 
-def _check_targets(project: Project, label_map: Mapping[str, str]) -> None:
-    schema = current_schema(project).parsed
-    for name, label in label_map.items():
-        if label and not schema.task.knows(schema, label):
-            raise InvalidInput.at(
-                "label_map",
-                "'%(name)s' stands for '%(label)s', which is no label.",
-                name=name,
-                label=label,
-            )
-
-
 def stored_file(batch: ImportBatch) -> Path:
-    """The path of the batch's file."""
     return Path(settings.DATA_DIR) / batch.stored_path
 
 

@@ -76,7 +76,6 @@ def delete_old() -> None:
 
 
 def due_webhooks() -> list[int]:
-    """Ids of the webhooks with a due delivery."""
     now = timezone.now()
     ready = Q(webhook__next_at__isnull=True) | Q(webhook__next_at__lte=now) | Q(event=PING)
     open_ = Q(webhook__status=Webhook.Status.ACTIVE) | Q(event=PING)

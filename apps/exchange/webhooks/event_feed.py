@@ -89,7 +89,6 @@ class LedgerIds:
 
 
 def highest_ids() -> LedgerIds:
-    """The highest ids, read once for all webhooks."""
     labels = Label.objects.order_by("-pk").values_list("pk", flat=True)
     golds = Gold.objects.order_by("-pk").values_list("pk", flat=True)
     return LedgerIds(labels.first() or 0, golds.first() or 0)
@@ -123,12 +122,10 @@ def queue_events(webhook: Webhook, ends: LedgerIds) -> int:
 
 
 def has_room(webhook: Webhook) -> bool:
-    """Whether the webhook's queue is short enough for more."""
     return waiting(webhook).count() < MOST_WAITING
 
 
 def waiting(webhook: Webhook) -> "QuerySet[Delivery]":
-    """The deliveries that are still to be sent."""
     return Delivery.objects.filter(webhook=webhook, status__in=Delivery.UNSENT)
 
 

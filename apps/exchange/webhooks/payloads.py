@@ -211,17 +211,14 @@ def _link(webhook: Webhook, name: str, *parts: Any) -> str:
 
 
 def new_secret() -> str:
-    """A secret in the form that is shown, once."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def sealed(secret: str) -> bytes:
-    """The secret as it is stored."""
     return seal(secret.encode())
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """One signature, in the form of the header."""
     key = base64.b64decode(secret.removeprefix(PREFIX))
     signed = f"{message_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()

@@ -182,22 +182,20 @@ def check_url(url: str) -> str:
     try:
         parts = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError):
-        raise InvalidInput.at("url", Phrase("This cannot be read as an address.")) from None
+        raise InvalidInput.at("url", "This cannot be read as an address.") from None
     if parts.scheme not in ("http", "https") or not HOST.fullmatch(parts.raw_host):
-        raise InvalidInput.at(
-            "url", Phrase("Write a whole address that begins with https:// or http://.")
-        )
+        raise InvalidInput.at("url", "Write a whole address that begins with https:// or http://.")
     if len(url) > LONGEST:
         raise InvalidInput.at(
-            "url", Phrase("The address is longer than %(longest)s characters.", longest=LONGEST)
+            "url", "The address is longer than %(longest)s characters.", longest=LONGEST
         )
     if parts.userinfo or parts.fragment:
         raise InvalidInput.at(
             "url",
-            Phrase("Leave out the user name, the password and '#'; deliveries are signed instead."),
+            "Leave out the user name, the password and '#'; deliveries are signed instead.",
         )
     if parts.port is not None and not 0 < parts.port < 65_536:
-        raise InvalidInput.at("url", Phrase("There is no port %(port)s.", port=str(parts.port)))
+        raise InvalidInput.at("url", "There is no port %(port)s.", port=str(parts.port))
     _check_host(parts.host)
     return url
 

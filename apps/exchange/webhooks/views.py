@@ -34,8 +34,6 @@ SIGNING = "webhook"
 
 
 class WebhookForm(forms.Form):
-    """The settings of a webhook."""
-
     url = forms.CharField(
         label=_("Address"),
         max_length=2000,
@@ -62,8 +60,6 @@ class WebhookForm(forms.Form):
 
 
 class ReplayForm(forms.Form):
-    """The time since which all events are sent again."""
-
     since = forms.DateTimeField(
         label=_("Since (UTC)"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
@@ -74,7 +70,6 @@ class ReplayForm(forms.Form):
 @login_required
 @require_safe
 def webhook_list(request: SignedInRequest, slug: str) -> HttpResponse:
-    """The webhooks and their states."""
     project = get_project(request.user, slug, Right.MANAGE)
     context = project_page(request, project, "webhooks") | {"webhooks": webhook_rows(project)}
     return render(request, "exchange/webhook_list.html", context)
@@ -147,7 +142,6 @@ def webhook_secret(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 @login_required
 @require_POST
 def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """Send a test message."""
     webhook = _get_webhook(request, slug, webhook_id)
     services.ping(webhook=webhook)
     return _done(request, webhook, gettext("A test message is on its way."))
@@ -156,7 +150,6 @@ def webhook_ping(request: SignedInRequest, slug: str, webhook_id: int) -> HttpRe
 @login_required
 @require_POST
 def webhook_switch(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """Switch it on or off."""
     webhook = _get_webhook(request, slug, webhook_id)
     if request.POST.get("to") == "off":
         services.switch_off(webhook=webhook)
@@ -197,7 +190,6 @@ def webhook_replay(request: SignedInRequest, slug: str, webhook_id: int) -> Http
 @login_required
 @require_POST
 def webhook_delete(request: SignedInRequest, slug: str, webhook_id: int) -> HttpResponse:
-    """Delete it with its deliveries."""
     webhook = _get_webhook(request, slug, webhook_id)
     services.delete_webhook(webhook=webhook)
     messages.success(request, gettext("The webhook was deleted."))
@@ -209,7 +201,6 @@ def _get_webhook(request: SignedInRequest, slug: str, webhook_id: int) -> Webhoo
 
 
 def _done(request: SignedInRequest, webhook: Webhook, words: str) -> HttpResponse:
-    """Back to the page of the webhook."""
     messages.success(request, words)
     return redirect("webhook_detail", webhook.project.slug, webhook.pk)
 

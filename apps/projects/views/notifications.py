@@ -20,7 +20,6 @@ PAGE_SIZE = 20
 @login_required
 @require_safe
 def notification_list(request: SignedInRequest) -> HttpResponse:
-    """What has ended, newest first."""
     rows = Notification.objects.shown_to(request.user)
     context = {
         "page": requested_page(request.GET, rows, PAGE_SIZE),
@@ -43,7 +42,6 @@ def notification_open(request: SignedInRequest, notification_id: int) -> HttpRes
 @login_required
 @require_POST
 def notifications_read(request: SignedInRequest) -> HttpResponse:
-    """Mark all as read."""
     mark_read(request.user)
     return redirect("notification_list")
 
@@ -51,7 +49,6 @@ def notifications_read(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_POST
 def notifications_mail(request: SignedInRequest) -> HttpResponse:
-    """Switch the e-mails on or off."""
     request.user.notify_by_email = request.POST.get("to") == "on"
     request.user.save(update_fields=["notify_by_email"])
     if request.user.notify_by_email:

@@ -106,7 +106,6 @@ def member_change(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
 @login_required
 @require_POST
 def member_remove(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    """Remove a member; their labels stay."""
     project = get_project(request.user, slug, Right.MANAGE)
     user = get_member(project, user_id).user
     remove_member(project=project, user=user, actor=request.user)

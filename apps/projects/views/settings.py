@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.forms import model_to_dict
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
@@ -12,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.forms import show_refusal
-from apps.projects.forms import DeleteForm, SettingsForm
+from apps.projects.forms import SettingsForm, TypedForm
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import get_project
@@ -25,9 +26,7 @@ from labelhub.core.errors import LabelhubError
 def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
     """Name and description, and links to all other settings."""
     project = get_project(request.user, slug, Right.MANAGE)
-    form = SettingsForm(
-        request.POST if request.method == "POST" else None, initial=_initial(project)
-    )
+    form = _settings_form(project, request.POST if request.method == "POST" else None)
     if form.is_valid():
         try:
             update_project(project=project, actor=request.user, **form.cleaned_data)
@@ -36,7 +35,7 @@ def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, gettext("The settings are saved."))
             return redirect("project_settings", slug)
-    return _page(request, project, form, DeleteForm(project=project))
+    return _page(request, project, form, _typed(project))
 
 
 @login_required
@@ -44,9 +43,9 @@ def project_settings(request: SignedInRequest, slug: str) -> HttpResponse:
 def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
     """Delete the project with everything in it, if its short name was typed."""
     project = get_project(request.user, slug, Right.MANAGE)
-    typed = DeleteForm(request.POST, project=project)
+    typed = _typed(project, request.POST)
     if not typed.is_valid():
-        return _page(request, project, SettingsForm(initial=_initial(project)), typed)
+        return _page(request, project, _settings_form(project), typed)
     delete_project(project=project, actor=request.user)
     messages.success(
         request, gettext("The project “%(name)s” is deleted.") % {"name": project.name}
@@ -54,12 +53,17 @@ def project_delete(request: SignedInRequest, slug: str) -> HttpResponse:
     return redirect("home")
 
 
-def _initial(project: Project) -> dict[str, Any]:
-    return {"name": project.name, "description": project.description}
+def _settings_form(project: Project, data: Any = None) -> SettingsForm:
+    return SettingsForm(data, initial=model_to_dict(project, fields=["name", "description"]))
+
+
+def _typed(project: Project, data: Any = None) -> TypedForm:
+    label = gettext("Type the short name of the project")
+    return TypedForm(data, words=project.slug, label=label)
 
 
 def _page(
-    request: SignedInRequest, project: Project, form: SettingsForm, delete_form: DeleteForm
+    request: SignedInRequest, project: Project, form: SettingsForm, delete_form: TypedForm
 ) -> HttpResponse:
     context = {
         **project_page(request, project, "settings"),

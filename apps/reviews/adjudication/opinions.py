@@ -13,12 +13,13 @@ from apps.common.highlight import find_quote
 from apps.common.values import value_words
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, PEOPLE, Gold, ItemState, Kind, Label
+from apps.labels.selectors import no_item
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import current_schema
 from apps.reviews.adjudication.docket import UNSURE
 from apps.reviews.models import Slot
 from apps.reviews.queue.item_context import AnswerScreen, Choice, make_choices
-from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.schema import Value, value_key
 
 #: Keys of the page's actions, which are no keys of labels.
@@ -164,11 +165,7 @@ def read_opinions(project: Project, user: User, item_id: int) -> Opinions:
     states = ItemState.objects.select_related("item", "gold__decided_by")
     state = states.filter(project=project, item=item_id).first()
     if state is None:
-        raise NotFound(
-            "There is no item %(item_id)s in the project '%(slug)s'.",
-            item_id=str(item_id),
-            slug=project.slug,
-        )
+        raise no_item(project, item_id)
     labels = list(
         Label.objects.current().filter(item=item_id).select_related("annotator").order_by("pk")
     )

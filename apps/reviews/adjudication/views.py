@@ -5,22 +5,25 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
 
 from apps.accounts.http import SignedInRequest
+from apps.common.addresses import parse_row_id
 from apps.common.figures import count_words
 from apps.common.lists import requested_page
 from apps.common.values import value_words
 from apps.projects.models import Project
-from apps.projects.pages import project_page
+from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import current_guideline, current_schema
 from apps.reviews.adjudication.docket import (
+    AGES,
+    BETWEEN_PEOPLE,
+    WITH_A_MACHINE,
+    CaseFilter,
     against_words,
     case_rows,
     next_case,
@@ -29,7 +32,6 @@ from apps.reviews.adjudication.docket import (
     undone_decision,
     waiting_states,
 )
-from apps.reviews.adjudication.forms import read_filter, read_ruling
 from apps.reviews.adjudication.opinions import (
     Opinions,
     lease_of_others,
@@ -38,6 +40,7 @@ from apps.reviews.adjudication.opinions import (
 )
 from apps.reviews.adjudication.services import (
     Adjudicated,
+    Ruling,
     adjudicate,
     claim_to_adjudicate,
     last_settled_decision,
@@ -45,10 +48,65 @@ from apps.reviews.adjudication.services import (
     undo_adjudication,
 )
 from apps.reviews.comments.selectors import thread_on
-from apps.reviews.queue.forms import read_token
+from apps.reviews.queue.forms import read_id, read_number, read_token, read_value
 from apps.reviews.queue.item_context import ended_debates
 from apps.reviews.queue.submission import skip_item
 from labelhub.core.errors import Conflict, InvalidInput
+from labelhub.core.schema import LabelType
+
+MOST_QUOTES = 100
+
+
+def read_ruling(data: QueryDict, task: LabelType) -> Ruling:
+    """The ruling in a posted form: ``value`` (repeated for sets), ``none`` for the empty set,
+    ``abstain`` in place of a value, ``rationale``, ``quote`` (repeated; a label and a phrase as
+    JSON), ``explain``, ``seconds``, ``schema``.
+
+    Raises:
+        InvalidInput: a field is malformed.
+    """
+    abstain = "abstain" in data
+    quotes = data.getlist("quote")
+    if len(quotes) > MOST_QUOTES:
+        raise InvalidInput.at(
+            "quote", "at most %(most_quotes)s can be quoted.", most_quotes=MOST_QUOTES
+        )
+    found: dict[str, list[str]] = {}
+    for raw in quotes:
+        name, phrase = _quote(raw)
+        found.setdefault(name, []).append(phrase)
+    return Ruling(
+        value=None if abstain else read_value(data, task),
+        abstain=abstain,
+        rationale=data.get("rationale", ""),
+        evidence=found,
+        explain=data.get("explain", ""),
+        seconds=read_number(data.get("seconds", "")),
+        schema_version=read_id(data, "schema") if data.get("schema") else None,
+    )
+
+
+def read_filter(data: QueryDict) -> CaseFilter:
+    """The filter in an address; invalid values are ignored."""
+    by, age, between = data.get("by", ""), data.get("age", ""), data.get("between", "")
+    return CaseFilter(
+        against=data.get("against", "")[:200],
+        by=parse_row_id(by),
+        age=age if age in AGES else "",
+        between=between if between in (BETWEEN_PEOPLE, WITH_A_MACHINE) else "",
+    )
+
+
+def _quote(raw: str) -> tuple[str, str]:
+    try:
+        read = json.loads(raw)
+    except ValueError:
+        read = None
+    match read:
+        case [str(name), str(phrase)]:
+            return name, phrase
+    raise InvalidInput.at("quote", "must be a label and a phrase.")
+
 
 PAGE_SIZE = 25
 #: Of the debates of an item, the newest are shown.
@@ -57,11 +115,9 @@ TEXTS = ("rationale", "explain", "reason")
 
 
 @never_cache
-@login_required
-@require_GET
-def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(project_to_adjudicate)
+def adjudication(request: SignedInRequest, project: Project) -> HttpResponse:
     """The items that wait for an expert, with their conflicting labels."""
-    project = project_to_adjudicate(request.user, slug)
     wanted = read_filter(request.GET)
     found = read_docket(project, wanted)
     cases = sorted(found.cases, key=lambda case: case.has_label_of(request.user))
@@ -79,31 +135,25 @@ def adjudication(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "reviews/adjudication.html", context)
 
 
-@login_required
-@require_GET
-def adjudication_next(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(project_to_adjudicate)
+def adjudication_next(request: SignedInRequest, project: Project) -> HttpResponse:
     """Go to the next item that waits for this person and passes the filter, else to the list."""
-    project = project_to_adjudicate(request.user, slug)
     return _to_next(request, project)
 
 
 @never_cache
-@login_required
-@require_GET
-def adjudication_item(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+@project_view(project_to_adjudicate)
+def adjudication_item(request: SignedInRequest, project: Project, item_id: int) -> HttpResponse:
     """One item with all opinions side by side.
 
     Showing it locks the item for a few minutes, so that two experts do not decide it at once.
     """
-    project = project_to_adjudicate(request.user, slug)
     return _desk(request, project, item_id)
 
 
-@login_required
-@require_POST
-def adjudication_decide(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+@project_view(project_to_adjudicate, "POST")
+def adjudication_decide(request: SignedInRequest, project: Project, item_id: int) -> HttpResponse:
     """Store the decision and go on; an invalid form is shown again as it was sent."""
-    project = project_to_adjudicate(request.user, slug)
     case = read_opinions(project, request.user, item_id)
     try:
         done = adjudicate(
@@ -116,59 +166,51 @@ def adjudication_decide(request: SignedInRequest, slug: str, item_id: int) -> Ht
     except InvalidInput as error:
         return _desk(request, project, item_id, fault=error.message)
     except Conflict as error:
-        return _refused(request, slug, error)
+        return _refused(request, project, error)
     messages.success(request, _words(done))
     return _to_next(request, project, after=item_id)
 
 
-@login_required
-@require_POST
-def adjudication_return(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+@project_view(project_to_adjudicate, "POST")
+def adjudication_return(request: SignedInRequest, project: Project, item_id: int) -> HttpResponse:
     """Ask the people who labelled the item to check it again."""
-    project = project_to_adjudicate(request.user, slug)
     reason = request.POST.get("reason", "")
     try:
         sent = send_back(project=project, user=request.user, item_id=item_id, reason=reason)
     except InvalidInput as error:
         return _desk(request, project, item_id, fault=error.message)
     except Conflict as error:
-        return _refused(request, slug, error)
+        return _refused(request, project, error)
     names = ", ".join(person.username for person in sent.people)
     messages.success(request, gettext("Sent back to %(names)s.") % {"names": names})
     return _to_next(request, project, after=item_id)
 
 
-@login_required
-@require_POST
-def adjudication_skip(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+@project_view(project_to_adjudicate, "POST")
+def adjudication_skip(request: SignedInRequest, project: Project, item_id: int) -> HttpResponse:
     """Leave the item to another expert."""
-    project = project_to_adjudicate(request.user, slug)
     skip_item(project=project, user=request.user, item_id=item_id)
     messages.info(request, gettext("Skipped. Undo brings the item back."))
     return _to_next(request, project, after=item_id)
 
 
-@login_required
-@require_POST
-def adjudication_undo(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(project_to_adjudicate, "POST")
+def adjudication_undo(request: SignedInRequest, project: Project) -> HttpResponse:
     """Undo the last decision, and show its item again."""
-    project = project_to_adjudicate(request.user, slug)
     undone = undo_adjudication(project=project, user=request.user)
     if undone is None:
         messages.info(request, gettext("You have no decision to undo here."))
-        return redirect("adjudication", slug)
+        return redirect("adjudication", project.slug)
     messages.success(request, gettext("Undone."))
     if waiting_states(project).filter(item=undone.item_id).exists():
-        address = reverse("adjudication_item", args=[slug, undone.item_id])
+        address = reverse("adjudication_item", args=[project.slug, undone.item_id])
         return redirect(f"{address}?again={undone.pk}" if undone.label_id else address)
-    return redirect("adjudication", slug)
+    return redirect("adjudication", project.slug)
 
 
-@login_required
-@require_GET
-def adjudication_debates(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+@project_view(project_to_adjudicate)
+def adjudication_debates(request: SignedInRequest, project: Project, item_id: int) -> HttpResponse:
     """The arguments of the item's debates, by side, as a part of the page; none for audits."""
-    project = project_to_adjudicate(request.user, slug)
     case = readable_opinions(project, request.user, item_id)
     debates = [] if case.hides_machines else ended_debates(project, item_id)[:DEBATES]
     schema = case.schema.parsed
@@ -246,10 +288,10 @@ def _to_next(request: SignedInRequest, project: Project, *, after: int = 0) -> H
     return redirect(reverse("adjudication_item", args=[project.slug, item_id]) + wanted.query)
 
 
-def _refused(request: SignedInRequest, slug: str, error: Conflict) -> HttpResponse:
+def _refused(request: SignedInRequest, project: Project, error: Conflict) -> HttpResponse:
     messages.error(request, error.message)
     _return_text(request)
-    return redirect("adjudication", slug)
+    return redirect("adjudication", project.slug)
 
 
 def _return_text(request: SignedInRequest) -> None:

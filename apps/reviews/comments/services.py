@@ -10,10 +10,11 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.accounts.models import User
+from apps.labels.selectors import no_item
 from apps.projects.models import Item, Membership, Project
 from apps.reviews.comments.selectors import get_comment, readable_comments
 from apps.reviews.models import Comment, Mention
-from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import unstorable
 
 #: A user name of Django after an ``@`` that belongs to no e-mail address.
@@ -103,11 +104,7 @@ def write_comment(
         InvalidInput: no text, too much of it, or something that no database takes.
     """
     if not Item.objects.filter(project=project, pk=item_id).exists():
-        raise NotFound(
-            "There is no item %(item_id)s in the project '%(slug)s'.",
-            item_id=str(item_id),
-            slug=project.slug,
-        )
+        raise no_item(project, item_id)
     words = validate_text("text", text)
     if not words:
         raise InvalidInput.at("text", "write something first.")

@@ -8,28 +8,27 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.addresses import parse_row_id
 from apps.common.lists import requested_page
+from apps.labels.selectors import no_item
 from apps.projects.models import Item, Project
-from apps.projects.pages import project_page
+from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import get_project
 from apps.reviews.comments.selectors import SHOWN, comment_rows, complete_names, thread_on
 from apps.reviews.comments.services import resolve_comment, see_mentions, write_comment
-from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.errors import InvalidInput
 
 PAGE_SIZE = 30
 
 
 @never_cache
-@login_required
-@require_GET
-def comment_list(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW)
+def comment_list(request: SignedInRequest, project: Project) -> HttpResponse:
     """The project's comments: open ones, mine, those meant for me, those resolved."""
-    project = get_project(request.user, slug, Right.VIEW)
     shown = request.GET.get("shown", "open")
     shown = shown if shown in SHOWN else "open"
     rows = comment_rows(project, request.user, shown=shown)
@@ -69,11 +68,9 @@ def item_comments(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
     return _thread(request, project, item_id, text=text, fault=fault)
 
 
-@login_required
-@require_POST
-def comment_resolve(request: SignedInRequest, slug: str, comment_id: int) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def comment_resolve(request: SignedInRequest, project: Project, comment_id: int) -> HttpResponse:
     """Mark a comment as settled, or with ``open`` as open again."""
-    project = get_project(request.user, slug, Right.REVIEW)
     comment = resolve_comment(
         project=project,
         user=request.user,
@@ -82,26 +79,22 @@ def comment_resolve(request: SignedInRequest, slug: str, comment_id: int) -> Htt
     )
     if request.headers.get("HX-Request"):
         return _thread(request, project, comment.item_id)
-    return redirect("comment_list", slug)
+    return redirect("comment_list", project.slug)
 
 
-@login_required
-@require_POST
-def comments_seen(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.VIEW, "POST")
+def comments_seen(request: SignedInRequest, project: Project) -> HttpResponse:
     """Take what is meant for me as read: of one ``item``, or all of it."""
-    project = get_project(request.user, slug, Right.VIEW)
     item_id = parse_row_id(request.POST.get("item", ""))
     see_mentions(project=project, user=request.user, item_id=item_id)
     if request.headers.get("HX-Request"):
         return HttpResponse()
-    return redirect("comment_list", slug)
+    return redirect("comment_list", project.slug)
 
 
-@login_required
-@require_GET
-def comment_people(request: SignedInRequest, slug: str) -> JsonResponse:
+@project_view(Right.REVIEW)
+def comment_people(request: SignedInRequest, project: Project) -> JsonResponse:
     """Names of members that begin with ``q``, to complete what is typed behind ``@``."""
-    project = get_project(request.user, slug, Right.REVIEW)
     start = request.GET.get("q", "")[:150].replace("\0", "")
     return JsonResponse({"names": complete_names(project, start)})
 
@@ -111,11 +104,7 @@ def _thread(
 ) -> HttpResponse:
     item = Item.objects.filter(project=project, pk=item_id).select_related("state__gold").first()
     if item is None:
-        raise NotFound(
-            "There is no item %(item_id)s in the project '%(slug)s'.",
-            item_id=str(item_id),
-            slug=project.slug,
-        )
+        raise no_item(project, item_id)
     context = project_page(request, project, "comments") | {
         "item": item,
         "thread": thread_on(project, request.user, item_id),

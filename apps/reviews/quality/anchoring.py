@@ -343,7 +343,7 @@ def warning(project: Project, *, any_withheld: bool) -> str:
         return ""
     words = gettext(
         "Every suggestion is shown, so its effect cannot be measured. Set the share of items "
-        "without a suggestion in the review plan; 10 % is a good start."
+        "without a suggestion in the review plan; 0.1 is a good start."
     )
     return (
         f"{words} {gettext('The figures below are from earlier answers.')}"

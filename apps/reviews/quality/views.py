@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
@@ -22,7 +22,7 @@ from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.common.lists import requested_page
 from apps.projects.models import Project
-from apps.projects.pages import project_page
+from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import get_project, role_in
 from apps.reviews.models import Requeue
 from apps.reviews.quality.anchoring import anchoring_report, in_points
@@ -78,13 +78,11 @@ class RequeueForm(WhichLabelsForm):
     reason = ReasonForm.base_fields["reason"]
 
 
-@login_required
-@require_GET
-def quality(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW)
+def quality(request: SignedInRequest, project: Project) -> HttpResponse:
     """All people who label here; reviewers are redirected to their own page."""
-    project = get_project(request.user, slug, Right.REVIEW)
     if role_in(request.user, project) != Role.MANAGER:
-        return redirect("quality_person", slug, request.user.pk)
+        return redirect("quality_person", project.slug, request.user.pk)
     log = requested_page(request.GET, interventions(project), LOG_ROWS)
     context = project_page(request, project, "quality") | {
         "report": people_report(project),
@@ -104,29 +102,25 @@ def quality_person(request: SignedInRequest, slug: str, user_id: int) -> HttpRes
     return _person_page(request, project, find_worker(project, user_id), ReasonForm())
 
 
-@login_required
-@require_POST
-def quality_pause(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+@project_view(Right.MANAGE, "POST")
+def quality_pause(request: SignedInRequest, project: Project, user_id: int) -> HttpResponse:
     words = gettext("%(name)s is paused and reads the reason when they ask for the next item.")
-    return _change(request, slug, user_id, pause, words)
+    return _change(request, project, user_id, pause, words)
 
 
-@login_required
-@require_POST
-def quality_resume(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
-    return _change(request, slug, user_id, resume, gettext("%(name)s may work again."))
+@project_view(Right.MANAGE, "POST")
+def quality_resume(request: SignedInRequest, project: Project, user_id: int) -> HttpResponse:
+    return _change(request, project, user_id, resume, gettext("%(name)s may work again."))
 
 
-@login_required
 @never_cache
-@require_http_methods(["GET", "POST"])
-def quality_requeue(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "POST")
+def quality_requeue(request: SignedInRequest, project: Project, user_id: int) -> HttpResponse:
     """Count the labels to withdraw; POST withdraws them."""
-    project = get_project(request.user, slug, Right.MANAGE)
     user = find_worker(project, user_id)
     form = RequeueForm(request.POST) if request.method == "POST" else None
     if form is not None and form.is_valid() and _put_back(request, project, user, form):
-        return redirect("quality_person", slug, user_id)
+        return redirect("quality_person", project.slug, user_id)
     which = WhichLabelsForm(request.POST if form else request.GET)
     context = project_page(request, project, "quality") | {
         "worker": user,
@@ -139,21 +133,24 @@ def quality_requeue(request: SignedInRequest, slug: str, user_id: int) -> HttpRe
     return render(request, "reviews/quality_requeue.html", context)
 
 
-@login_required
 @never_cache
-@require_GET
-def quality_requeue_progress(request: SignedInRequest, slug: str, user_id: int) -> HttpResponse:
+@project_view(Right.MANAGE)
+def quality_requeue_progress(
+    request: SignedInRequest, project: Project, user_id: int
+) -> HttpResponse:
     """The progress of the withdrawal, as a part of the page."""
-    project = get_project(request.user, slug, Right.MANAGE)
     user = find_worker(project, user_id)
     context = {"project": project, "worker": user, "requeue": requeue_of(project, user)}
     return render(request, "reviews/quality_person.html#requeue", context)
 
 
 def _change(
-    request: SignedInRequest, slug: str, user_id: int, service: Callable[..., Any], words: str
+    request: SignedInRequest,
+    project: Project,
+    user_id: int,
+    service: Callable[..., Any],
+    words: str,
 ) -> HttpResponse:
-    project = get_project(request.user, slug, Right.MANAGE)
     user = find_worker(project, user_id)
     form = ReasonForm(request.POST)
     if form.is_valid():
@@ -163,7 +160,7 @@ def _change(
             show_refusal(form, error)
         else:
             messages.success(request, words % {"name": user.display_name})
-            return redirect("quality_person", slug, user_id)
+            return redirect("quality_person", project.slug, user_id)
     return _person_page(request, project, user, form)
 
 

@@ -9,9 +9,10 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.common.prepared import prepared
 from apps.labels.models import Label
+from apps.labels.selectors import no_item
 from apps.projects.models import Item, Project
 from apps.reviews.models import Draft
-from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import unstorable
 
 #: What a draft may hold: the names of the form's fields.
@@ -45,11 +46,7 @@ def save_draft(
     ):
         raise InvalidInput.at("draft", "is too long, or has characters that cannot be stored.")
     if not Item.objects.filter(project=project, pk=item_id).exists():
-        raise NotFound(
-            "There is no item %(item_id)s in the project '%(slug)s'.",
-            item_id=str(item_id),
-            slug=project.slug,
-        )
+        raise no_item(project, item_id)
     return _store_draft(project, user, item_id, kept)
 
 

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django import forms
 from django.http import QueryDict
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.addresses import parse_row_id
@@ -208,6 +207,11 @@ class KeyForm(forms.Form):
                 label=action.words,
                 required=False,
                 max_length=60,
-                help_text=gettext("Default: %(keys)s") % {"keys": action.keys},
-                widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+                widget=forms.TextInput(
+                    attrs={
+                        "autocomplete": "off",
+                        "spellcheck": "false",
+                        "placeholder": action.keys,
+                    }
+                ),
             )

@@ -20,12 +20,12 @@ from apps.debates.models import Debate, Turn
 from apps.debates.naming import reason_words
 from apps.labels.blindness import ONLY_AUDITED, unanswered_by
 from apps.labels.models import PEOPLE, ItemState, Kind, Label
+from apps.labels.selectors import no_item
 from apps.projects.changes import Translator
 from apps.projects.models import Item, LabelSchema, Project
 from apps.projects.selectors import role_in
 from apps.reviews.models import Comment, Draft, ReviewSettings, Slot
 from apps.reviews.queue.selectors import is_blind_for, read_setup
-from labelhub.core.errors import NotFound
 from labelhub.core.schema import LabelDef, LabelType, Schema
 
 #: Messages shown at once (paper 004); the earlier ones are a click away.
@@ -339,11 +339,7 @@ def item_state(project: Project, item_id: int, user_id: int) -> ItemState:
     """
     state = _states_with_item.first(project.pk, item_id)
     if state is None:
-        raise NotFound(
-            "There is no item %(item_id)s in the project '%(slug)s'.",
-            item_id=str(item_id),
-            slug=project.slug,
-        )
+        raise no_item(project, item_id)
     if is_blind_for(user_id, project, state):
         # Like an item that was never debated.
         state.suggestion, state.signals, state.reasons = None, {}, []

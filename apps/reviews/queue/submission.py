@@ -13,6 +13,7 @@ from apps.common.prepared import prepared
 from apps.common.rows import insert_row
 from apps.labels.blindness import is_audit
 from apps.labels.models import MACHINES, VIEW_UNKNOWN, Annotator, ItemState, Kind, Label
+from apps.labels.selectors import no_item
 from apps.labels.services import (
     NewLabel,
     annotator_for_user,
@@ -36,7 +37,7 @@ from apps.reviews.queue.leases import (
 )
 from apps.reviews.queue.reviewer_status import qualify
 from apps.reviews.queue.selectors import ReviewSetup, arm_of, read_setup
-from labelhub.core.errors import InvalidInput, NotFound
+from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import Value, value_key
 
 DECISIONS = {
@@ -325,11 +326,7 @@ def lock_state(project: Project, item_id: int) -> ItemState:
     """
     state = _locked.first(project.pk, item_id)
     if state is None:
-        raise NotFound(
-            "There is no item %(item_id)s in the project '%(slug)s'.",
-            item_id=str(item_id),
-            slug=project.slug,
-        )
+        raise no_item(project, item_id)
     state.project = project
     return state
 

@@ -16,7 +16,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
@@ -24,8 +24,8 @@ from apps.common.addresses import parse_row_id
 from apps.common.figures import count_words
 from apps.common.forms import show_refusal
 from apps.projects.models import Project
-from apps.projects.pages import project_page
-from apps.projects.selectors import current_guideline, current_schema, get_project
+from apps.projects.pages import project_page, project_view
+from apps.projects.selectors import current_guideline, current_schema
 from apps.reviews.models import Decision, Slot
 from apps.reviews.queue.drafts import save_draft
 from apps.reviews.queue.forms import (
@@ -62,15 +62,13 @@ from labelhub.core.errors import InvalidInput, LabelhubError
 
 
 @never_cache
-@login_required
-@require_GET
-def review(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW)
+def review(request: SignedInRequest, project: Project) -> HttpResponse:
     """The screen with its first item.
 
     Showing it leases an item for a few minutes, so that two people do not see the same text.
     ``?item=``: the item to prefer among those that the user holds or has a draft for.
     """
-    project = get_project(request.user, slug, Right.REVIEW)
     slot = _claim(request, project, anew=True, first=parse_row_id(request.GET.get("item", "")))
     tell = queue_progress if slot else queue_status
     context = project_page(request, project, "review") | {
@@ -81,22 +79,18 @@ def review(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "reviews/review.html", context)
 
 
-@login_required
-@require_POST
-def review_next(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def review_next(request: SignedInRequest, project: Project) -> HttpResponse:
     """One more item as a part of the page; 204 when there is none."""
-    project = get_project(request.user, slug, Right.REVIEW)
     slot = _claim(request, project, besides=_tokens(request))
     if slot is None:
         return HttpResponse(status=HTTPStatus.NO_CONTENT)
     return render(request, "reviews/task.html", _on_screen(request, project, slot))
 
 
-@login_required
-@require_POST
-def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def review_submit(request: SignedInRequest, project: Project) -> HttpResponse:
     """Store an answer: JSON for the page's own script, a redirect for a plain form."""
-    project = get_project(request.user, slug, Right.REVIEW)
     try:
         done = submit_label(
             project=project,
@@ -106,7 +100,7 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
             lease_token=read_token(request.POST.get("lease", "")),
         )
     except LabelhubError as error:
-        return _refused(request, slug, error)
+        return _refused(request, project, error)
     earlier = done.label.supersedes
     replaced = done.created and earlier is not None and not earlier.rejected
     words = gettext("Stored. Your lease had expired.") if done.decision.late else gettext("Stored.")
@@ -114,111 +108,93 @@ def review_submit(request: SignedInRequest, slug: str) -> HttpResponse:
     if done.label.rejected:
         words = gettext("Rejected: somebody else gives the right label.")
     details = {"action": done.label.action, "late": done.decision.late, "replaced": replaced}
-    return _done(request, slug, words, **details)
+    return _done(request, project, words, **details)
 
 
-@login_required
-@require_POST
-def review_skip(request: SignedInRequest, slug: str) -> HttpResponse:
-    return _leave(request, slug, skip_item, gettext("Skipped."))
+@project_view(Right.REVIEW, "POST")
+def review_skip(request: SignedInRequest, project: Project) -> HttpResponse:
+    return _leave(request, project, skip_item, gettext("Skipped."))
 
 
-@login_required
-@require_POST
-def review_postpone(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def review_postpone(request: SignedInRequest, project: Project) -> HttpResponse:
     """Postpone an item; it comes back when nothing else is left."""
     return _leave(
-        request, slug, postpone_item, gettext("Postponed: the item comes back at the end.")
+        request, project, postpone_item, gettext("Postponed: the item comes back at the end.")
     )
 
 
-@login_required
-@require_POST
-def review_draft(request: SignedInRequest, slug: str) -> HttpResponse:
-    project = get_project(request.user, slug, Right.REVIEW)
+@project_view(Right.REVIEW, "POST")
+def review_draft(request: SignedInRequest, project: Project) -> HttpResponse:
     item_id, fields = read_id(request.POST, "item"), read_draft(request.POST)
     save_draft(project=project, user=request.user, item_id=item_id, fields=fields)
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 
-@login_required
-@require_POST
-def review_undo(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def review_undo(request: SignedInRequest, project: Project) -> HttpResponse:
     """Undo the last decision; the item comes back if it is still available."""
-    project = get_project(request.user, slug, Right.REVIEW)
     undone = undo_last(project=project, user=request.user)
     if undone is None:
-        return _done(request, slug, gettext("There is nothing left to undo."), undone=False)
+        return _done(request, project, gettext("There is nothing left to undo."), undone=False)
     html = ""
     if undone.slot and _wants_json(request):
         context = _on_screen(request, project, undone.slot)
         html = render_to_string("reviews/task.html", context, request=request)
     rejected = bool(undone.decision.label and undone.decision.label.rejected)
     details = {"undone": True, "action": undone.decision.action, "rejected": rejected, "html": html}
-    return _done(request, slug, _undone_words(undone), **details)
+    return _done(request, project, _undone_words(undone), **details)
 
 
-@login_required
-@require_POST
-def review_take_back(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def review_take_back(request: SignedInRequest, project: Project) -> HttpResponse:
     """Undo one decision in the list of past answers; its item comes first."""
-    project = get_project(request.user, slug, Right.REVIEW)
     try:
         undone = undo_decision(
             project=project, user=request.user, decision_id=read_id(request.POST, "decision")
         )
     except (NothingToUndo, ReviewerPaused) as error:
         messages.error(request, error.message)
-        return redirect("my_work", slug)
+        return redirect("my_work", project.slug)
     messages.success(request, _undone_words(undone))
     if undone.slot is None:
-        return redirect("my_work", slug)
-    return redirect(f"{reverse('review', args=[slug])}?item={undone.decision.item_id}")
+        return redirect("my_work", project.slug)
+    return redirect(f"{reverse('review', args=[project.slug])}?item={undone.decision.item_id}")
 
 
-@login_required
-@require_POST
-def review_renew(request: SignedInRequest, slug: str) -> JsonResponse:
+@project_view(Right.REVIEW, "POST")
+def review_renew(request: SignedInRequest, project: Project) -> JsonResponse:
     """Renew the leases of an open page; returns those that it holds."""
-    project = get_project(request.user, slug, Right.REVIEW)
     kept = renew_leases(project=project, user=request.user, tokens=_tokens(request))
     return JsonResponse({"kept": [str(token) for token in kept]})
 
 
-@login_required
-@require_POST
-def review_release(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def review_release(request: SignedInRequest, project: Project) -> HttpResponse:
     """Give back the leases of a page that is being left."""
-    project = get_project(request.user, slug, Right.REVIEW)
     release_leases(project=project, user=request.user, tokens=_tokens(request))
     return HttpResponse(status=HTTPStatus.NO_CONTENT)
 
 
-@login_required
-@require_POST
-def review_unskip(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW, "POST")
+def review_unskip(request: SignedInRequest, project: Project) -> HttpResponse:
     """Offer the items again that this person skipped."""
-    project = get_project(request.user, slug, Right.REVIEW)
     reoffer_skipped(project=project, user=request.user)
-    return redirect("review", slug)
+    return redirect("review", project.slug)
 
 
 @never_cache
-@login_required
-@require_GET
-def review_status(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.REVIEW)
+def review_status(request: SignedInRequest, project: Project) -> HttpResponse:
     """The state of the queue, as a part of the page."""
-    project = get_project(request.user, slug, Right.REVIEW)
     context = project_page(request, project, "review")
     context |= {"status": queue_status(project, request.user), "keys": keys_of(request.user)}
     return render(request, "reviews/review.html#status", context)
 
 
-@login_required
-@require_GET
-def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResponse:
+@project_view(Right.REVIEW)
+def review_debate(request: SignedInRequest, project: Project, item_id: int) -> HttpResponse:
     """The debate behind an item's suggestion, as a part of the page; none before an audit."""
-    project = get_project(request.user, slug, Right.REVIEW)
     wait = is_debate_hidden(request.user, project, item_id)
     debate = None if wait else debate_behind(project, item_id)
     context = {
@@ -232,9 +208,8 @@ def review_debate(request: SignedInRequest, slug: str, item_id: int) -> HttpResp
 
 
 def _leave(
-    request: SignedInRequest, slug: str, leave: Callable[..., Decision], words: str
+    request: SignedInRequest, project: Project, leave: Callable[..., Decision], words: str
 ) -> HttpResponse:
-    project = get_project(request.user, slug, Right.REVIEW)
     try:
         decision = leave(
             project=project,
@@ -244,8 +219,8 @@ def _leave(
             reason=request.POST.get("comment", ""),
         )
     except LabelhubError as error:
-        return _refused(request, slug, error)
-    return _done(request, slug, words, action=decision.action)
+        return _refused(request, project, error)
+    return _done(request, project, words, action=decision.action)
 
 
 def _undone_words(undone: Undone) -> str:
@@ -290,65 +265,57 @@ def _wants_json(request: HttpRequest) -> bool:
     return "application/json" in request.headers.get("Accept", "")
 
 
-def _done(request: HttpRequest, slug: str, words: str, **details: Any) -> HttpResponse:
+def _done(request: HttpRequest, project: Project, words: str, **details: Any) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"message": words, **details})
     messages.success(request, words)
-    return redirect("review", slug)
+    return redirect("review", project.slug)
 
 
-def _refused(request: HttpRequest, slug: str, error: LabelhubError) -> HttpResponse:
+def _refused(request: HttpRequest, project: Project, error: LabelhubError) -> HttpResponse:
     """The page's script shows the answer again with this message; a plain form gets a toast."""
     if _wants_json(request):
         body = json.dumps({"message": str(error.message), "code": error.code})
         return HttpResponse(body, status=error.http_status, content_type="application/json")
     messages.error(request, error.message)
-    return redirect("review", slug)
+    return redirect("review", project.slug)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def review_plan(request: SignedInRequest, slug: str) -> HttpResponse:
-    project = get_project(request.user, slug, Right.MANAGE)
+@project_view(Right.MANAGE, "GET", "POST")
+def review_plan(request: SignedInRequest, project: Project) -> HttpResponse:
     form = ReviewPlanForm(request.POST or None, instance=project)
     if request.method == "POST" and form.is_valid():
         project.refresh_from_db()  # the form has set its values on the instance
         change_review_plan(project=project, by=request.user, **form.plan)
         messages.success(request, gettext("The review plan is changed, and all items follow it."))
-        return redirect("review_plan", slug=slug)
+        return redirect("review_plan", slug=project.slug)
     screen = ReviewScreenForm(instance=review_settings(project))
     context = project_page(request, project, "plan") | {"form": form, "screen": screen}
     return render(request, "reviews/plan.html", context)
 
 
-@login_required
-@require_POST
-def review_screen(request: SignedInRequest, slug: str) -> HttpResponse:
-    project = get_project(request.user, slug, Right.MANAGE)
+@project_view(Right.MANAGE, "POST")
+def review_screen(request: SignedInRequest, project: Project) -> HttpResponse:
     screen = ReviewScreenForm(request.POST, instance=review_settings(project))
     if screen.is_valid():
         screen.save()
         messages.success(
             request, gettext("The review screen is changed, starting with the next item.")
         )
-        return redirect("review_plan", slug=slug)
+        return redirect("review_plan", slug=project.slug)
     form = ReviewPlanForm(instance=project)
     context = project_page(request, project, "plan") | {"form": form, "screen": screen}
     return render(request, "reviews/plan.html", context)
 
 
-@login_required
-@require_GET
-def review_leases(request: SignedInRequest, slug: str) -> HttpResponse:
-    project = get_project(request.user, slug, Right.MANAGE)
+@project_view(Right.MANAGE)
+def review_leases(request: SignedInRequest, project: Project) -> HttpResponse:
     context = project_page(request, project, "plan") | {"leases": live_leases(project)[:500]}
     return render(request, "reviews/leases.html", context)
 
 
-@login_required
-@require_POST
-def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
-    project = get_project(request.user, slug, Right.MANAGE)
+@project_view(Right.MANAGE, "POST")
+def review_revoke(request: SignedInRequest, project: Project) -> HttpResponse:
     sent = request.POST.getlist("slot")
     wanted = [number for raw in sent if (number := parse_row_id(raw)) is not None]
     reason = request.POST.get("reason", "")
@@ -362,7 +329,7 @@ def review_revoke(request: SignedInRequest, slug: str) -> HttpResponse:
         )
         % {"number": count_words(count)},
     )
-    return redirect("review_leases", slug=slug)
+    return redirect("review_leases", slug=project.slug)
 
 
 @login_required

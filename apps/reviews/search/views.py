@@ -5,17 +5,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext
-from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.projects.models import Project
-from apps.projects.pages import project_page
-from apps.projects.selectors import get_project
+from apps.projects.pages import project_page, project_view
 from apps.reviews.models import BulkJob
 from apps.reviews.queue.forms import read_id
 from apps.reviews.search.forms import SearchForm
@@ -80,11 +77,9 @@ def query_string(query: Query) -> str:
     return urlencode(query.pairs)
 
 
-@login_required
-@require_http_methods(["GET", "POST"])
-def filter_list(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "GET", "POST")
+def filter_list(request: SignedInRequest, project: Project) -> HttpResponse:
     """The saved filters with how many items each holds; POST saves a search under a name."""
-    project = get_project(request.user, slug, Right.MANAGE)
     if request.method == "POST":
         try:
             name, query = request.POST.get("name", ""), read_query(asked_of(request.POST))
@@ -92,7 +87,7 @@ def filter_list(request: SignedInRequest, slug: str) -> HttpResponse:
             messages.success(request, gettext("Saved as “%(name)s”.") % {"name": saved.name})
         except InvalidInput as error:
             messages.error(request, error.message)
-        return redirect("filter_list", slug)
+        return redirect("filter_list", project.slug)
     context = project_page(request, project, "filters") | {
         "rows": filter_rows(project),
         "settings": first_settings(project),
@@ -100,20 +95,16 @@ def filter_list(request: SignedInRequest, slug: str) -> HttpResponse:
     return render(request, "reviews/bulk_filters.html", context)
 
 
-@login_required
-@require_POST
-def filter_delete(request: SignedInRequest, slug: str, filter_id: int) -> HttpResponse:
-    project = get_project(request.user, slug, Right.MANAGE)
+@project_view(Right.MANAGE, "POST")
+def filter_delete(request: SignedInRequest, project: Project, filter_id: int) -> HttpResponse:
     delete_filter(project=project, filter_id=filter_id)
     messages.success(request, gettext("The filter is deleted; the items stay as they are."))
-    return redirect("filter_list", slug)
+    return redirect("filter_list", project.slug)
 
 
-@login_required
-@require_POST
-def filter_first(request: SignedInRequest, slug: str) -> HttpResponse:
+@project_view(Right.MANAGE, "POST")
+def filter_first(request: SignedInRequest, project: Project) -> HttpResponse:
     """Choose the filter whose items come first, or none."""
-    project = get_project(request.user, slug, Right.MANAGE)
     raw = request.POST.get("filter", "")
     chosen = get_filter(project, read_id(request.POST, "filter")) if raw else None
     set_first_filter(project=project, chosen=chosen)
@@ -122,4 +113,4 @@ def filter_first(request: SignedInRequest, slug: str) -> HttpResponse:
     else:
         words = gettext("No filter is first.")
     messages.success(request, words)
-    return redirect("filter_list", slug)
+    return redirect("filter_list", project.slug)

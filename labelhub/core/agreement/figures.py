@@ -1,4 +1,4 @@
-"""The one shape of a number shown to people: with its n and interval, or null with the reason.
+"""Figures of agreement: shares, ratios and their intervals.
 
 Shares and ratios of items that are answered several times, or that belong to authors, are drawn by
 item or author.
@@ -6,11 +6,12 @@ item or author.
 
 import math
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from labelhub.core import figures
 from labelhub.core.agreement.intervals import (
     BOOTSTRAP,
     CONFIDENCE,
@@ -21,30 +22,13 @@ from labelhub.core.agreement.intervals import (
 )
 from labelhub.core.agreement.ratings import Floats, Ints, divide
 
-
-class Figure(TypedDict, total=False):
-    """``{"value", "low", "high", "n", "method"}``, or ``{"value": None, "reason"}``.
-
-    ``doubt``: why the interval may cover less than 95 %.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    method: str
-    reason: str
-    doubt: str
+Figure: TypeAlias = figures.Figure
+undefined = figures.undefined
 
 
 def figure(value: float, *, low: float, high: float, n: int, method: str) -> Figure:
     """A known number; an interval that could not be computed is null, never NaN."""
     return {"value": value, "low": _finite(low), "high": _finite(high), "n": n, "method": method}
-
-
-def undefined(reason: str) -> Figure:
-    """A number that cannot be computed, and why."""
-    return {"value": None, "reason": reason}
 
 
 def share(part: int, whole: int, *, reason: str) -> Figure:

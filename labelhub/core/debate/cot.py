@@ -4,22 +4,15 @@ Source: paper 001, section 3.1 and figure 13. Only the prompt differs from ``sin
 """
 
 from labelhub.core.debate.info import Group, ProtocolInfo, fixed_count, role_parts
-from labelhub.core.debate.outcome import Debate, DebateItem, DebateSpec
-from labelhub.core.debate.single import ask_once
+from labelhub.core.debate.single import single
 from labelhub.core.texts import gettext_noop
-
-
-def cot(item: DebateItem, spec: DebateSpec) -> Debate:
-    """Ask the annotator once for its reasoning and its answer."""
-    return (yield from ask_once(item, spec, {"logprobs": True}))
-
 
 INFO = ProtocolInfo(
     name="cot",
     title=gettext_noop("Chain of thought"),
     description=gettext_noop("One model reasons step by step, then labels, in one call."),
     group=Group.ONE,
-    start=cot,
+    start=single,
     parts=role_parts("cot", "annotator"),
     calls=fixed_count(1, 1),
 )

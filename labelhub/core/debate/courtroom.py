@@ -96,7 +96,6 @@ SETTINGS = (
         name="judges",
         main=True,
         title=gettext_noop("Judges"),
-        help=gettext_noop("The number of judges."),
         default=3,
         choices=(1, 3, 5),
     ),

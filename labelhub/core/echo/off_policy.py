@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from labelhub.core.echo.experiments.clusters import (
     FEW_UNITS,
     UNKNOWN,
-    ClusteredFigure,
     Clusters,
     figure,
     quantile,
     spread_of,
-    undefined,
 )
 from labelhub.core.errors import InvalidInput
+from labelhub.core.figures import Figure, undefined
 
 #: The least effective sample size for an estimate (design note on Echo).
 LEAST_EFFECTIVE = 100
@@ -91,9 +90,9 @@ class PolicyEvaluation:
     effective_sample_size: float
     max_weight: float
     mean_weight: float
-    ips: ClusteredFigure
-    snips: ClusteredFigure
-    doubly_robust: ClusteredFigure
+    ips: Figure
+    snips: Figure
+    doubly_robust: Figure
     warning: str
 
 
@@ -133,9 +132,7 @@ def evaluate(decisions: Sequence[LoggedDecision]) -> PolicyEvaluation:
     )
 
 
-def _estimates(
-    log: _Log, effective: float
-) -> tuple[ClusteredFigure, ClusteredFigure, ClusteredFigure]:
+def _estimates(log: _Log, effective: float) -> tuple[Figure, Figure, Figure]:
     if effective < LEAST_EFFECTIVE:
         why = f"the effective sample size is {floor(effective)}; {LEAST_EFFECTIVE} are needed"
         nothing = undefined(why)
@@ -151,7 +148,7 @@ def _estimates(
     return ips, snips, _figure(log, corrected, ones, DR)
 
 
-def _figure(log: _Log, events: Floats, exposure: Floats, name: str) -> ClusteredFigure:
+def _figure(log: _Log, events: Floats, exposure: Floats, name: str) -> Figure:
     """A ratio of sums, clustered by author."""
     found = Clusters(
         np.bincount(log.author, events).astype(np.float64),

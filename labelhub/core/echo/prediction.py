@@ -8,13 +8,14 @@ feature's values, a few words, or the reason why the reply is unusable; nothing 
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from labelhub.core.echo.examples import Example
 from labelhub.core.errors import InvalidInput
+from labelhub.core.leaks import Leaks, no_leaks
 from labelhub.core.llm.parsing import strip_thinking
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.prompts import Prompt, fence
@@ -73,14 +74,6 @@ class InstructionFault:
 
     code: str
     detail: str
-
-
-Leaks = Callable[[str], bool]
-
-
-def no_leaks(_: str) -> bool:
-    """Find no personal data in any text, for sites without a check."""
-    return False
 
 
 def instruction_faults(

@@ -27,7 +27,6 @@ import numpy as np
 
 from labelhub.core.echo.examples import MOST_TEXT_TOKENS, Example, ExampleIndex, Wanted, shorten
 from labelhub.core.echo.experiments.clusters import (
-    ClusteredFigure,
     Clusters,
     clusters,
     figure,
@@ -35,7 +34,6 @@ from labelhub.core.echo.experiments.clusters import (
     rate_of,
     share_bounds,
     spread_of,
-    undefined,
 )
 from labelhub.core.echo.prediction import (
     MOST_INSTRUCTION,
@@ -51,6 +49,7 @@ from labelhub.core.echo.prediction import (
     value_schema,
 )
 from labelhub.core.errors import InvalidInput
+from labelhub.core.figures import Figure, undefined
 from labelhub.core.llm.types import Call, Reply, Status
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema.menu import label_block
@@ -169,7 +168,7 @@ def chance(challenger: Trial, present: Trial, labels: Sequence[Example]) -> floa
     return float(Fraction(sum(ways[reach + seen :]), 2 ** len(leads)))
 
 
-def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> ClusteredFigure:
+def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> Figure:
     """The accuracy of a trial, with an interval clustered by author."""
     right: dict[str, float] = defaultdict(float)
     tried: dict[str, float] = defaultdict(float)
@@ -185,7 +184,7 @@ def accuracy(trial: Trial, labels: Sequence[Example], doubt: str = "") -> Cluste
 
 def difference(
     challenger: Trial, present: Trial, labels: Sequence[Example], confidence: float
-) -> ClusteredFigure:
+) -> Figure:
     """The difference in accuracy, paired by label, with an interval clustered by author."""
     leads = _leads(challenger, present, labels)
     if not leads:
@@ -300,7 +299,7 @@ class Found:
     labels: Mapping[str, int] = field(default_factory=dict)
     chance: float | None = None
     level: float | None = None
-    figures: Mapping[str, ClusteredFigure] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
     candidates: tuple[Mapping[str, Any], ...] = ()
 
     def to_json(self) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeAlias
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import WORD, YES, YES_NO, Feature, band_words
-from labelhub.core.interview.question_checks import Leaks, no_leaks
 from labelhub.core.interview.questions import Fault, template_draft
+from labelhub.core.leaks import Leaks, no_leaks
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema

@@ -64,13 +64,10 @@ def screen(text: str, *, recent: Sequence[str] = ()) -> str:
     dense = sum(map(is_dense, tokens))
     if len(tokens) - dense < FEWEST_WORDS and dense < FEWEST_DENSE:
         return "too_short"
-    return "spam" if _advertises(text[:MOST_READ]) else ""
-
-
-def _advertises(text: str) -> bool:
-    links = len(_LINK.findall(text))
-    hidden, phone = _HIDDEN_LINK.search(text), _PHONE.search(text)
-    return links > MOST_LINKS or hidden is not None or (links > 0 and phone is not None)
+    read = text[:MOST_READ]
+    links = len(_LINK.findall(read))
+    advertises = links > MOST_LINKS or _HIDDEN_LINK.search(read) or (links and _PHONE.search(read))
+    return "spam" if advertises else ""
 
 
 def _key(text: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ its opposite, and a question that names a value pushes it.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import combinations
 
@@ -28,6 +28,7 @@ from labelhub.core.interview.wording import (
     table_of,
     word_count,
 )
+from labelhub.core.leaks import Leaks, no_leaks
 from labelhub.core.safety import names_danger
 
 LONGEST_OPTION = 40
@@ -105,7 +106,6 @@ LONGEST_QUESTION, MOST_WORDS = 140, 14
 #: The most characters of a message that a question may repeat in one piece.
 LONGEST_QUOTE = 80
 
-Leaks = Callable[[str], bool]
 
 _ENDS = ("?", "？", "؟", "か。", "か")
 _ASKED = re.compile(r"[?？؟]+")
@@ -132,11 +132,6 @@ _CODES: Mapping[str, str] = {
 #: The fewest letters of a word for the subject of a question.
 _LEAST_LETTERS = 4
 _WORD = re.compile(r"\w+")
-
-
-def no_leaks(_: str) -> bool:
-    """Find no personal data in any text, for sites without a check."""
-    return False
 
 
 def faults(
@@ -181,7 +176,6 @@ def _draft_faults(draft: Draft, feature: Feature, leaks: Leaks) -> tuple[Fault, 
         *_kind_faults(draft, feature),
         *_form_faults(draft.text),
         *_wording_faults(draft, table),
-        *_language_faults(draft),
         *_harm_faults(draft, leaks),
         *(_sense_faults(draft, feature, table) if draft.source == "model" else ()),
         *(option_faults(draft, feature, table) if feature.kind == CHOICE else ()),
@@ -232,9 +226,6 @@ def _wording_faults(draft: Draft, table: Table) -> Iterator[Fault]:
     spoken_to = table.author if is_known(draft.language) else None
     if spoken_to is not None and not spoken_to.search(text):
         yield Fault("not_the_author", "It does not ask about the author.")
-
-
-def _language_faults(draft: Draft) -> Iterator[Fault]:
     if draft.language and not is_written_in(draft.text, draft.language):
         yield Fault("language", f"It is not written in the language '{draft.language}'.")
 

@@ -13,7 +13,7 @@ import re
 import tomllib
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -173,7 +173,11 @@ def _grams(text: str) -> Iterator[str]:
     words = WORD.findall(text)
     for word in words:
         yield from _dense_parts(word) if DENSE.search(word) else _parts_of_word(word)
-    yield from _pairs(words)
+    spaced = [word for word in words if not DENSE.search(word)]
+    for first, second in pairwise(spaced):
+        yield f"b{first} {second}"
+    for first, third in zip(spaced, spaced[2:], strict=False):
+        yield f"s{first} {third}"
 
 
 def _parts_of_word(word: str) -> Iterator[str]:
@@ -188,14 +192,6 @@ def _dense_parts(word: str) -> Iterator[str]:
     for size in range(1, _LONGEST_DENSE + 1):
         for start in range(len(word) - size + 1):
             yield f"j{word[start : start + size]}"
-
-
-def _pairs(words: Sequence[str]) -> Iterator[str]:
-    spaced = [word for word in words if not DENSE.search(word)]
-    for first, second in pairwise(spaced):
-        yield f"b{first} {second}"
-    for first, third in zip(spaced, spaced[2:], strict=False):
-        yield f"s{first} {third}"
 
 
 @lru_cache(maxsize=1)

@@ -19,13 +19,11 @@ class Command(PrivateCommand):
     help = "Create the demo project (once) and serve it on this machine."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """See ``--help``."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--no-serve", action="store_true", help="Only create the project.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Create the project, print addresses and logins, serve."""
         host, port = options["host"], options["port"]
         listener = None if options["no_serve"] else listen(host, port)
         address = address_of(listener) if listener else f"http://{host}:{port}"
@@ -68,14 +66,12 @@ class Command(PrivateCommand):
 
 
 def browser_origins(address: str) -> list[str]:
-    """The origins of a server at ``address`` in browsers."""
     parts = urlsplit(address)
     hosts = ["127.0.0.1", "localhost"] if is_loopback(parts.hostname or "") else []
     return list(dict.fromkeys([address, *(f"http://{host}:{parts.port}" for host in hosts)]))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach ``host``."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

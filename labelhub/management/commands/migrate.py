@@ -13,6 +13,5 @@ class Command(DjangoMigrate):
     """Like Django's, but refuses a database of another version before any change."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check, then migrate."""
         refuse_foreign_history(MigrationLoader(connections[options["database"]]))
         super().handle(*args, **options)

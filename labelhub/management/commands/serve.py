@@ -15,12 +15,9 @@ from labelhub.server import listen, serve
 
 
 class Command(PrivateCommand):
-    """Serve LabelHub."""
-
     help = "Serve LabelHub on one port; stop it with Ctrl+C."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """See ``--help``."""
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument(
@@ -31,7 +28,6 @@ class Command(PrivateCommand):
         )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Serve until interrupted."""
         workers = options["workers"]
         alone = settings.LABELHUB_EMBEDDED_WORKER or connection.vendor == "sqlite"
         if workers < 1:

@@ -63,3 +63,5 @@ def test_held_due_and_paid_are_told_apart(manager: Client, site: Site) -> None:
     earn(author, days_ago=0)
     shown = words(manager.get(page(site, "rewards/")))
     assert "Held 0.05 USD 1 answer, 1 author Due 0.05 USD 1 answer, 1 author Paid 0.00" in shown
+    german = words(manager.get(page(site, "rewards/"), headers={"Accept-Language": "de"}))
+    assert "0,05 USD" in german

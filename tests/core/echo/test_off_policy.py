@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labelhub.core.echo import off_policy
-from labelhub.core.echo.experiments.clusters import ClusteredFigure
 from labelhub.core.echo.off_policy import LoggedDecision, evaluate
 from labelhub.core.errors import InvalidInput
+from labelhub.core.figures import Figure
 from tests.cases import all_cases
 
 Floats = NDArray[np.float64]
@@ -74,7 +74,7 @@ class World:
         )
 
 
-def inside(found: ClusteredFigure, truth: float) -> bool:
+def inside(found: Figure, truth: float) -> bool:
     """Whether the interval holds the truth."""
     low, high = found["low"], found["high"]
     return low is not None and high is not None and low <= truth <= high

@@ -65,6 +65,7 @@ def _is_offered(schema: Schema, value: object) -> bool:
 
 HOSTILE = [
     "{", '{"a":', '{"a": 1,', '",', "[", "<think>", "</think>", "<thinking>", "#a ", '- Food: "',
+    "- Food: “", '- Food: "x" ',
     "final decision ", "Final Decision:", "Final Decision: Foo\n", "* ", "*_", ". ",
     "The label is ", ". The label is x", '"The label is',
     "\u200b", "\r", "\n", " \n", "Food ", "Food, ", "So, ",

@@ -1,7 +1,12 @@
 """Quotations count as evidence only where the text has them."""
 
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from labelhub.core.llm.parsing import read_answer
-from labelhub.core.llm.parsing.replies import find_quote, read_evidence
+from labelhub.core.llm.parsing.replies import find_quote, quotes, read_evidence
 from labelhub.core.llm.types import Output, Status
 from labelhub.core.schema import schema_from_names
 from tests.cases import all_cases
@@ -76,3 +81,14 @@ def test_any_words_are_an_argument(
     reply = read_answer(text, STANCE, (), finish_reason, refusal, output=Output.ARGUMENT)
     assert (reply.status, reply.value, reply.rung) == (status, None, 0)
     assert reply.ok or reply.note
+
+
+@given(st.text(alphabet="\"“”„«»',;a b"))
+def test_the_outer_quotation_reaches_from_the_first_to_the_last_mark(line: str) -> None:
+    outer = re.search(r"[\"“„«](.+)[\"”»]", line)
+    whole = re.split(r"[\"”»][ \t]*[,;][ \t]*(?:and[ \t]+)?[\"“„«]", outer[1]) if outer else []
+    source = " ".join(whole)
+    if outer and all(find_quote(phrase, source) for phrase in whole):
+        assert quotes(line, source) == whole
+    else:
+        assert quotes(line, source) == re.findall(r"[\"“„«]([^\"“”„«»]+)[\"”“»]", line)

@@ -26,12 +26,9 @@ from labelhub.core.errors import InvalidInput
 
 
 class Command(LabelhubCommand):
-    """``manage.py agreement SLUG``."""
-
     help = "Agreement within and between LLM, crowd, expert and author, and against gold."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the options: the project, and the part of its ledger."""
         parser.add_argument("slug")
         parser.add_argument("--kind", default="", help=f"only {', '.join(Kind.values)}")
         parser.add_argument(
@@ -45,7 +42,6 @@ class Command(LabelhubCommand):
         parser.add_argument("--tag", default="", help="only items with this tag, or key=value")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Print the report."""
         project, annotator = find_project(options["slug"]), options["annotator"]
         asked = Slice(
             kind=options["kind"],
@@ -63,7 +59,11 @@ class Command(LabelhubCommand):
         if not found["sources"]:
             raise InvalidInput("This project has no labels yet: import labels or run preannotate.")
         who = annotator_title(project, asked.annotator)
-        self._say_in_short(found, who)
+        if part := part_words(found, who):
+            self.say(f"{part}: everything below is about this part of the labels only.\n")
+        self.say("In short")
+        for finding in sentences(found):
+            self.say(f"  {finding.text}")
         self._say_kinds(found)
         self._say_repeats(found)
         self._say_truths(found)
@@ -73,13 +73,6 @@ class Command(LabelhubCommand):
         for doubt in doubts(found):
             self.say(f"Some may be too narrow: {doubt}.")
         return found
-
-    def _say_in_short(self, found: Mapping[str, Any], who: str) -> None:
-        if part := part_words(found, who):
-            self.say(f"{part}: everything below is about this part of the labels only.\n")
-        self.say("In short")
-        for finding in sentences(found):
-            self.say(f"  {finding.text}")
 
     def _say_kinds(self, found: Mapping[str, Any]) -> None:
         self.say("\nWithin each kind")

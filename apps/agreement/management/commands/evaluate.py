@@ -4,22 +4,18 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from typing import Any
 
-from apps.agreement.evaluation import EvaluationReport, PredictionSource, evaluation_report
+from apps.agreement.evaluation import evaluation_report
 from apps.common.charts import TEXT_MATCHER
 from apps.common.commands import LabelhubCommand
 from apps.projects.selectors import find_project
-from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.errors import InvalidInput
 
 
 class Command(LabelhubCommand):
-    """``manage.py evaluate SLUG [--run ID]``."""
-
     help = "Compare a run (the newest by default) with gold."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """Which project and run."""
         parser.add_argument("slug")
         parser.add_argument(
             "--run", type=int, dest="run_id", help="run id; the newest run with labels by default"
@@ -30,7 +26,6 @@ class Command(LabelhubCommand):
         parser.add_argument("--replicate", type=int, default=1, help="which replicate of the run")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Print the report."""
         project = find_project(options["slug"])
         report = evaluation_report(
             project,
@@ -45,34 +40,26 @@ class Command(LabelhubCommand):
             raise InvalidInput(
                 "This project has no gold yet: import a gold column or review items."
             )
-        self._introduce(source, report)
-        if report.compared.rejected:
-            self.say(f"  {report.compared.rejected_words}")
-        for name, shown in report.evaluation.overall.items():
-            self.say(f"  {name:20} {_words(shown)}")
-        for score in report.evaluation.labels:
-            self._say_score(score)
-        return report.to_json()
-
-    def _introduce(self, source: PredictionSource, report: EvaluationReport) -> None:
         note = f" ({TEXT_MATCHER})" if source.offline else ""
         unanswered = len(report.compared.unanswered)
         self.say(
             f"{source.name}{note}: {report.evaluation.n} items compared, {unanswered} unanswered"
         )
-
-    def _say_score(self, score: LabelScore) -> None:
-        counts = score.confusion
-        self.say(
-            f"  {score.label:20} P {_words(score.precision)}  R {_words(score.recall)}"
-            f"  F1 {_words(score.f1)}"
-        )
-        self.say(
-            f"  {'':20} predicted yes: gold yes {counts.predicted_yes_gold_yes},"
-            f" gold no {counts.predicted_yes_gold_no};"
-            f" predicted no: gold yes {counts.predicted_no_gold_yes},"
-            f" gold no {counts.predicted_no_gold_no}"
-        )
+        if report.compared.rejected:
+            self.say(f"  {report.compared.rejected_words}")
+        for name, shown in report.evaluation.overall.items():
+            self.say(f"  {name:20} {_words(shown)}")
+        for score in report.evaluation.labels:
+            counts = score.confusion
+            self.say(
+                f"  {score.label:20} P {_words(score.precision)}  R {_words(score.recall)}"
+                f"  F1 {_words(score.f1)}\n"
+                f"  {'':20} predicted yes: gold yes {counts.predicted_yes_gold_yes},"
+                f" gold no {counts.predicted_yes_gold_no};"
+                f" predicted no: gold yes {counts.predicted_no_gold_yes},"
+                f" gold no {counts.predicted_no_gold_no}"
+            )
+        return report.to_json()
 
 
 def _words(shown: Figure) -> str:

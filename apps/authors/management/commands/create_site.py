@@ -44,7 +44,6 @@ class Command(LabelhubCommand):
 
     @transaction.atomic
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Create the site with its keys, or nothing."""
         site = create_site(
             project=find_project(options["slug"]),
             actor=None,

@@ -25,7 +25,6 @@ class Command(LabelhubCommand):
         who.add_argument("--uid", help="LabelHub's id of the author.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Delete it all, or nothing."""
         site = find_site(options["public_key"])
         if options["subject"] is not None:
             author = find_author(site, options["subject"])

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from apps.common.figures import usd
 from apps.llm.models import ModelSpec
 from apps.llm.structured import answer_schema
 from apps.llm.wire import output_cap
@@ -173,10 +174,3 @@ class Budget:
             parts=parts,
             cost=usd(worst),
         )
-
-
-def usd(nanousd: int) -> Phrase:
-    """The amount in USD; small amounts keep four significant digits."""
-    dollars = nanousd / 1e9
-    shown = round(dollars, 2) if dollars >= 0.1 else float(f"{dollars:.4g}")
-    return Phrase("%(dollars)s USD", dollars=shown)

@@ -21,12 +21,9 @@ from apps.projects.selectors import find_project
 
 
 class Command(LabelhubCommand):
-    """See ``help``."""
-
     help = "Export items with their labels and gold."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """SLUG, the format and the target."""
         parser.add_argument("slug")
         parser.add_argument("--format", default="jsonl", help=", ".join(FORMATS))
         parser.add_argument("--output", type=Path, required=True)
@@ -38,7 +35,6 @@ class Command(LabelhubCommand):
         )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Write the file and print its contents."""
         project, target = find_project(options["slug"]), Path(options["output"])
         filters = export_filters(project, only=options["only"])
         tally, digest = ExportTally(project), hashlib.sha256()

@@ -18,12 +18,9 @@ PIECE = 1024 * 1024
 
 
 class Command(LabelhubCommand):
-    """See ``help``."""
-
     help = "Import items from a CSV, TSV, JSON, JSONL, XLSX or Parquet file."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """SLUG FILE and the choice of columns."""
         parser.add_argument("slug")
         parser.add_argument("file", type=Path)
         for field in ("text", "id", "gold"):
@@ -40,7 +37,6 @@ class Command(LabelhubCommand):
         parser.add_argument("--strict", action="store_true", help="Import all rows or none.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Import and print the result."""
         project = find_project(options["slug"])
         chosen = {field: options[f"{field}_column"] for field in ("text", "id", "gold")}
         chosen["answer"] = options["answer"]
@@ -66,7 +62,6 @@ class Command(LabelhubCommand):
 
 
 def _refuse_failure(batch: ImportBatch, result: Mapping[str, Any]) -> None:
-    """Refuse a file without any usable row."""
     first = next(iter(result["errors"]), None)
     detail = f" Row {first['row']}, {first['field'] or 'row'}: {first['message']}" if first else ""
     if batch.status == ImportBatch.Status.FAILED:

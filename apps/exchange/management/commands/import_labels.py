@@ -14,17 +14,13 @@ from labelhub.core.errors import InvalidInput
 
 
 class Command(LabelhubCommand):
-    """See ``help``."""
-
     help = "Import labels, one row each: item_id, annotator_id, annotator_type, label."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """SLUG FILE."""
         parser.add_argument("slug")
         parser.add_argument("file", type=Path)
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Import and print the result."""
         project, path = find_project(options["slug"]), check_file(options["file"])
         result = import_label_file(project=project, path=path, file_name=path.name)
         tally = result.tally

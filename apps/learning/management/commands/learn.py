@@ -15,12 +15,9 @@ from labelhub.core.errors import Conflict
 
 
 class Command(LabelhubCommand):
-    """See ``help``."""
-
     help = "Switch learning on, train a model on the project's gold and show its quality."
 
     def add_command_arguments(self, parser: ArgumentParser) -> None:
-        """SLUG."""
         parser.add_argument("slug")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:

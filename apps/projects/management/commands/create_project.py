@@ -20,7 +20,6 @@ class Command(LabelhubCommand):
     help = "Create a project. Without --manager only operators (superusers) see it."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("slug", help="Short name: letters, digits, hyphens.")
         parser.add_argument("--task", choices=list(TASKS))
         given = parser.add_mutually_exclusive_group()
@@ -44,7 +43,6 @@ class Command(LabelhubCommand):
         parser.add_argument("--manager", metavar="USERNAME", help="User who manages it.")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Create it."""
         manager = get_user(options["manager"]) if options["manager"] else None
         guideline = options["guideline"]
         schema = _read_schema(options)

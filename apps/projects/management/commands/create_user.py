@@ -22,7 +22,6 @@ class Command(LabelhubCommand):
     help = "Create an account and print a one-time password."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("username")
         parser.add_argument("--email", default="")
         parser.add_argument("--project", metavar="SLUG", help="Project to add the user to.")
@@ -34,7 +33,6 @@ class Command(LabelhubCommand):
 
     @transaction.atomic
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
-        """Create account and membership, or neither."""
         slug, role, kind = options["project"], options["role"], options["kind"]
         if slug is None and (role or kind):
             raise InvalidInput("--role and --kind apply to a project: add --project.")

@@ -33,8 +33,8 @@ NOT_RECORDED = "not_recorded"
 
 WORDS = {
     NO_VARIATION: gettext_noop("All labels are the same: chance alone would give full agreement."),
-    ONE_ANNOTATOR: gettext_noop("Needs two annotators of this kind."),
-    NO_LABELS: gettext_noop("No labels of this kind."),
+    ONE_ANNOTATOR: gettext_noop("Needs two annotators."),
+    NO_LABELS: gettext_noop("No labels."),
     NO_SHARED_ITEMS: gettext_noop("No item has labels of both."),
     NO_GOLD: gettext_noop("No item has gold."),
     NO_AUTHOR: gettext_noop("No item has its author's answer."),
@@ -50,12 +50,10 @@ WORDS = {
     ),
     MANY_ANSWERS: gettext_noop("Too many different answers for a table of them."),
     BELOW_ZERO: gettext_noop("Ratios need a scale without points below zero."),
-    MISSING_RATINGS: gettext_noop("No item was rated by all annotators of this kind."),
-    ONE_RATED_BY_ALL: gettext_noop(
-        "Only one item was rated by all annotators of this kind; it needs two."
-    ),
+    MISSING_RATINGS: gettext_noop("No item was rated by all annotators."),
+    ONE_RATED_BY_ALL: gettext_noop("Only one item was rated by all annotators; it needs two."),
     MEANS_ALIKE: gettext_noop("The means of items vary less than chance alone would make them."),
-    NO_PAIR: gettext_noop("No item has two labels of this kind."),
+    NO_PAIR: gettext_noop("No item has two labels."),
     TOO_FEW_LABELS: gettext_noop("No item has two labels."),
     TOO_MANY_LABELS: gettext_noop("There are too many labels to compute this while you wait."),
     FEW_ITEMS: gettext_noop("Too few items for this test."),

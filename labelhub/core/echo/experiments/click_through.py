@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from labelhub.core.echo.experiments.clusters import (
     FEW_UNITS,
     Bounds,
-    ClusteredFigure,
     ClusteredRate,
     clusters,
     difference_bounds,
@@ -29,10 +28,10 @@ from labelhub.core.echo.experiments.clusters import (
     rate_of,
     ratio_bounds,
     share_bounds,
-    undefined,
 )
 from labelhub.core.echo.experiments.impressions import Impression
 from labelhub.core.errors import InvalidInput
+from labelhub.core.figures import Figure, undefined
 from labelhub.core.texts import gettext_noop
 
 MEAN = "clicks over {per}, score interval with the dispersion between units (Student's t)"
@@ -109,11 +108,11 @@ class ArmFigures:
     impressions: int
     clicks: int
     clicked: int
-    click_through: ClusteredFigure
-    clicked_share: ClusteredFigure
-    shown_share: ClusteredFigure
-    clicks_per_eligible: ClusteredFigure
-    clicks_per_unit: ClusteredFigure
+    click_through: Figure
+    clicked_share: Figure
+    shown_share: Figure
+    clicks_per_eligible: Figure
+    clicks_per_unit: Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +124,9 @@ class ClickComparison:
     """
 
     per: Per
-    ratio: ClusteredFigure
-    percent_change: ClusteredFigure
-    difference: ClusteredFigure
+    ratio: Figure
+    percent_change: Figure
+    difference: Figure
 
 
 def totals(
@@ -181,7 +180,7 @@ def arm_figures(found: Totals) -> ArmFigures:
     )
 
 
-def clicks_per(found: Totals, per: Per) -> ClusteredFigure:
+def clicks_per(found: Totals, per: Per) -> Figure:
     """Clicks per impression, eligible message or unit; may exceed 1."""
     rate = rate_per(found, per)
     if rate is None:
@@ -200,7 +199,7 @@ def rate_per(found: Totals, per: Per) -> ClusteredRate | None:
     return rate_of(clusters(found.clicks, exposure))
 
 
-def clicked_share(found: Totals) -> ClusteredFigure:
+def clicked_share(found: Totals) -> Figure:
     """The share of impressions that were clicked, once or more."""
     return _share(found.clicked, found.impressions, _EMPTY["impressions"])
 
@@ -242,7 +241,7 @@ def in_words(ratio: float) -> str:
     return f"{ratio:.2f} times ({percent_change(ratio):+.0f} %)"
 
 
-def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> ClusteredFigure:
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> Figure:
     rate = rate_of(clusters(part, whole))
     if rate is None:
         return undefined(reason)
@@ -251,9 +250,7 @@ def _share(part: NDArray[np.int64], whole: NDArray[np.int64], reason: str) -> Cl
     return _figure(rate.value, share_bounds(rate), [rate], SHARE)
 
 
-def _figure(
-    value: float, bounds: Bounds, rates: Sequence[ClusteredRate], method: str
-) -> ClusteredFigure:
+def _figure(value: float, bounds: Bounds, rates: Sequence[ClusteredRate], method: str) -> Figure:
     doubt = _doubt(rates)
     n = round(sum(rate.exposure for rate in rates))
     return figure(value, bounds, n=n, method=method, doubt=doubt)
@@ -280,7 +277,7 @@ class ArmPart:
 
     impressions: int
     clicks: int
-    click_through: ClusteredFigure
+    click_through: Figure
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,47 +7,27 @@ sure it is, is told by how much the units' own sums stray from it, never by the 
 import math
 from dataclasses import dataclass
 from math import exp, inf, nan, sqrt
-from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from labelhub.core.errors import InvalidInput
+from labelhub.core.figures import Figure
 from labelhub.core.wilson import wilson_bounds
 
 CONFIDENCE = 0.95
 
 
-class ClusteredFigure(TypedDict, total=False):
-    """``{"value", "low", "high", "n", "method"}``, or ``{"value": None, "reason"}``.
-
-    ``doubt``: why the interval is missing or covers less than it says, where it does.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-    method: str
-    reason: str
-    doubt: str
-
-
 def figure(
     value: float, bounds: tuple[float, float], *, n: int, method: str, doubt: str = ""
-) -> ClusteredFigure:
+) -> Figure:
     """A known number; an end of its interval that could not be computed is null, never NaN."""
     low, high = (end if math.isfinite(end) else None for end in bounds)
-    found: ClusteredFigure = {"value": value, "low": low, "high": high, "n": n, "method": method}
+    found: Figure = {"value": value, "low": low, "high": high, "n": n, "method": method}
     if doubt:
         found["doubt"] = doubt
     return found
-
-
-def undefined(reason: str) -> ClusteredFigure:
-    """A number that cannot be computed, and why."""
-    return {"value": None, "reason": reason}
 
 
 Floats = NDArray[np.float64]

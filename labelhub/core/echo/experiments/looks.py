@@ -17,14 +17,8 @@ from math import exp, inf, log, sqrt
 
 from scipy import special
 
-from labelhub.core.echo.experiments.clusters import (
-    CONFIDENCE,
-    ClusteredFigure,
-    ClusteredRate,
-    figure,
-    joint_freedom,
-    undefined,
-)
+from labelhub.core.echo.experiments.clusters import CONFIDENCE, ClusteredRate, figure, joint_freedom
+from labelhub.core.figures import Figure, undefined
 from labelhub.core.texts import gettext_noop
 from labelhub.core.wilson import wilson_bounds
 
@@ -64,7 +58,7 @@ class Look:
         clicks: effective number of clicks so far, in both arms.
     """
 
-    ratio: ClusteredFigure
+    ratio: Figure
     p: float
     may_stop: bool
     clicks: float

@@ -7,7 +7,7 @@ facts to the item's, must not press anybody, and must not hide that it is an off
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
@@ -16,6 +16,7 @@ from typing import Any
 
 from labelhub.core.echo.recommending.item_index import terms
 from labelhub.core.echo.recommending.items import Item
+from labelhub.core.leaks import Leaks, no_leaks
 from labelhub.core.schema import fold
 
 _SOURCE = Path(__file__).with_name("offer_words.toml")
@@ -100,7 +101,6 @@ def _phrase(phrase: str) -> str:
 #: The most characters of a message that an offer may repeat in one piece.
 LONGEST_QUOTE = 40
 
-Leaks = Callable[[str], bool]
 
 _MARKUP = re.compile(r"[<>{}\[\]\\`|]|\*\*|__|&#?\w{1,10};|^\s*#")
 _ADDRESS = re.compile(
@@ -151,11 +151,6 @@ class OfferFault:
 
     code: str
     detail: str
-
-
-def no_leaks(_: str) -> bool:
-    """Find no personal data in any text, for sites without a check."""
-    return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ MOST_PHRASES = 10
 _LONGEST_PHRASE = 1000
 
 _QUOTED = re.compile(r"[\"“„«](?P<phrase>[^\"“”„«»]+)[\"”“»]")
-_OUTER = re.compile(r"[\"“„«](?P<inner>.+)[\"”»]")
+_OPENED = re.compile(r"[\"“„«]")
 _BETWEEN = re.compile(r"[\"”»][ \t]*[,;][ \t]*(?:and[ \t]+)?[\"“„«]")
 _DISAGREES = re.compile(r"[ \t*_]*disagree", re.IGNORECASE)
 _ALIKE = {"'": "['’‘]", "’": "['’‘]", "‘": "['’‘]", '"': '["“”]', "“": '["“”]', "”": '["“”]'}
@@ -53,7 +53,8 @@ def read_evidence(answer: str, names: Sequence[str], source: str) -> dict[str, t
         name = by_key.get(squash(named))
         if name is None:
             continue
-        kept = [spelled for phrase in phrases if (spelled := find_quote(phrase, source))]
+        distinct = dict.fromkeys(phrases)
+        kept = [spelled for phrase in distinct if (spelled := find_quote(phrase, source))]
         if kept:
             found[name] = tuple(dict.fromkeys((*found.get(name, ()), *kept)))[:MOST_PHRASES]
     return found
@@ -81,10 +82,10 @@ def find_quote(phrase: str, source: str) -> str | None:
 
 def quotes(line: str, source: str) -> list[str]:
     """The phrases in double quotes on ``line``, with inner marks if ``source`` has the phrase."""
-    outer = _OUTER.search(line)
-    if outer:
-        whole = _BETWEEN.split(outer["inner"])
-        if all(find_quote(phrase, source) for phrase in whole):
+    opened, closed = _OPENED.search(line), max(map(line.rfind, '"”»'))
+    if opened and opened.end() < closed:
+        whole = _BETWEEN.split(line[opened.end() : closed])
+        if all(find_quote(phrase, source) for phrase in dict.fromkeys(whole)):
             return whole
     return [match["phrase"] for match in _QUOTED.finditer(line)]
 
