@@ -20,7 +20,6 @@ from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
-from apps.echo.services.prompt_search import go_on_with
 from apps.echo.tasks import keep_echo, keep_offers
 from apps.exchange.saved.services import keep_exports, write_export
 from apps.exchange.services.imports import import_rows, sweep_uploads
@@ -48,7 +47,6 @@ JOBS = (
     carry_out,
     clear_ranks,
     drive_run,
-    go_on_with,
     import_rows,
     learn_news,
     look_after_job,

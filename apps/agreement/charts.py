@@ -90,7 +90,8 @@ def sentence(figure: AnyFigure | None, *, percent: bool = False) -> str:
     drawn = draw_figure(figure, percent=percent)
     if drawn.reason:
         return gettext("no number: %(reason)s") % {"reason": _reason(figure)}
-    return f"{with_interval(drawn)}{f', n {drawn.n}' if drawn.n else ''}"
+    note = f" ({drawn.note})" if drawn.note else ""
+    return f"{with_interval(drawn)}{note}{f', n {drawn.n}' if drawn.n else ''}"
 
 
 def with_interval(drawn: DrawnFigure) -> str:
@@ -101,6 +102,12 @@ def with_interval(drawn: DrawnFigure) -> str:
 def step_of(value: float) -> int:
     """The shade of an agreement: 1 to 5 for below 0.2, 0.4, 0.6, 0.8 and above."""
     return 1 + sum(value >= step for step in STEPS)
+
+
+def scale_figure(figure: AnyFigure, factor: float) -> AnyFigure:
+    """``figure`` times ``factor``, with its interval."""
+    known = [end for end in ("value", "low", "high") if figure.get(end) is not None]
+    return {**figure, **{end: figure[end] * factor for end in known}}
 
 
 def interval_bars(
@@ -185,14 +192,14 @@ def dollar_words(dollars: float) -> str:
 UNITS: dict[str, tuple[str, str, str, Callable[[float], str], Callable[[float], str]]] = {
     "USD": (
         gettext_noop("cost of an answer"),
-        gettext_noop("Share right against cost of an answer"),
+        gettext_noop("Accuracy against cost of an answer"),
         "cost",
         dollar_words,
         dollar_tick,
     ),
     "calls": (
         gettext_noop("calls for an answer"),
-        gettext_noop("Share right against calls for an answer"),
+        gettext_noop("Accuracy against calls for an answer"),
         "calls",
         number_tick,
         number_tick,
@@ -285,7 +292,7 @@ def cost_quality(
             words=tick,
         ),
         y=Axis(
-            title=gettext("share right"), low=axis_floor([accuracy[0] for _, _, accuracy in known])
+            title=gettext("accuracy"), low=axis_floor([accuracy[0] for _, _, accuracy in known])
         ),
         marks=[Line(points=stairs, kind="quiet", dash=1, stairs=True), *points],
         height=200,

@@ -9,8 +9,8 @@ from django.utils.translation import gettext
 from apps.agreement.charts import Measured, interval_bars
 from apps.agreement.evaluation import EvaluationReport
 from apps.common.charts import Chart
-from labelhub.core.agreement.evaluation import LabelScore
 from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.scores import LabelScore
 
 SIDES = ("yes", "no")
 
@@ -107,7 +107,7 @@ def draw_evaluation(report: EvaluationReport, items_url: str) -> EvaluationChart
 
 def _figures(score: LabelScore) -> dict[str, Figure]:
     """The n of F1 are the label's items in gold, as of its recall."""
-    f1: Figure = {**score.f1, "n": score.confusion.gold_yes}
+    f1: Figure = {**score.f1, "n": int(score.confusion.gold_yes)}
     figures = {"precision": score.precision, "recall": score.recall, "f1": f1}
     return figures | {"accuracy": score.accuracy}
 
@@ -115,7 +115,7 @@ def _figures(score: LabelScore) -> dict[str, Figure]:
 def _two_by_two(score: LabelScore, address: Callable[..., str]) -> list[MatrixRow]:
     counts = score.confusion.to_json()
     table = {
-        predicted: {gold: counts[f"predicted_{predicted}_gold_{gold}"] for gold in SIDES}
+        predicted: {gold: int(counts[f"predicted_{predicted}_gold_{gold}"]) for gold in SIDES}
         for predicted in SIDES
     }
     rows = _matrix(

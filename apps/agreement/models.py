@@ -64,6 +64,9 @@ class Guarantee(models.Model):
     start_errors = models.PositiveSmallIntegerField(
         default=0, help_text="How many errors the first test may have and still pass."
     )
+    labels_per_item = models.PositiveSmallIntegerField(
+        default=1, help_text="Blind labels by people that an item of the sample takes, 1 or 2."
+    )
     rule = models.JSONField(help_text="What goes to people whatever the debate's certainty.")
     bounds = models.JSONField(help_text="Bounds of the uncertainty to test, strict to loose.")
     specs = models.JSONField(help_text="spec_hash of the runs whose debates it is about.")

@@ -14,7 +14,7 @@ from typing import Any
 from django.utils.formats import date_format, get_format
 from django.utils.translation import get_language_bidi, gettext, gettext_lazy, gettext_noop
 
-from apps.common.methods import method_words
+from apps.common.methods import method_words, without_code
 from labelhub.core.errors import InvalidInput
 from labelhub.core.phrases import Phrase
 
@@ -35,7 +35,8 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class DrawnFigure:
-    """Texts and positions (0 to 100 on the bar) of a figure; ``reason`` if it has no value."""
+    """Texts and positions (0 to 100 on the bar) of a figure; ``reason``: why it has no value,
+    ``note``: why it has no interval."""
 
     value: str = ""
     low: str = ""
@@ -46,6 +47,7 @@ class DrawnFigure:
     x_high: str = ""
     method: str = ""
     reason: str = ""
+    note: str = ""
 
 
 def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> DrawnFigure:
@@ -69,6 +71,7 @@ def draw_figure(figure: Mapping[str, Any] | None, *, percent: bool = False) -> D
             n=words,
             method=method,
             x=_bar_position(value, -1.0 if value < 0 else 0.0),
+            note=method_words(without_code(str(figure.get("doubt") or ""))),
         )
     decimals = _decimals((high - low) / 2, percent=percent)
     least = -1.0 if min(low, value) < 0 else 0.0

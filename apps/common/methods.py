@@ -18,7 +18,6 @@ TEMPLATES = (
     gettext_noop("the items of an author go together"),
     gettext_noop("the items of a cluster go together"),
     gettext_noop("in {number} groups"),
-    gettext_noop("mean over {number} labels"),
     gettext_noop("large-sample standard error (Fleiss, Cohen and Everitt 1969)"),
     gettext_noop("Shrout and Fleiss 1979"),
     gettext_noop("at most {number} labels of an item compared, drawn with seed {seed}"),
@@ -27,7 +26,14 @@ TEMPLATES = (
     gettext_noop("mean of labels, Student's t"),
     gettext_noop("all that was paid, refused and repeated calls too, over the labels reached"),
     gettext_noop("one-sided t-test over {unit}"),
-    gettext_noop("agreeing of all comparisons with others, {interval} over items"),
+    gettext_noop("agreeing of all comparisons with others, {method}"),
+    gettext_noop("Wilson over {unit}, effective number"),
+    gettext_noop(
+        "two-way bootstrap over {unit} and over annotators, {draws} draws each, seed {seed}, "
+        "variances added, Student's t"
+    ),
+    gettext_noop("for these annotators"),
+    gettext_noop("for other annotators like these"),
     gettext_noop("Cohen's kappa against all others together, linearised over items"),
     gettext_noop("median, interval from the order of the values"),
     gettext_noop("prediction-powered, Student's t"),
@@ -45,9 +51,12 @@ TEMPLATES = (
     gettext_noop("{draws} draws, seed {seed}"),
     gettext_noop("exact"),
     gettext_noop("chi-square of many"),
-    gettext_noop("ties broken by a draw, seed {seed}"),
+    gettext_noop("tied answers share their item"),
     gettext_noop("fewer than 10 items lie outside the commonest category"),
-    gettext_noop("it rests on fewer than 10 items"),
+    gettext_noop("too few items for an interval"),
+    gettext_noop("too few annotators for an interval"),
+    gettext_noop("no interval for other annotators"),
+    gettext_noop("no interval, as nothing varies between annotators or items"),
     gettext_noop("fewer than {number} labels"),
     gettext_noop("fewer than {number} independent clicks yet"),
     gettext_noop("fewer than 20 different {unit} are drawn"),
@@ -70,6 +79,12 @@ def method_words(method: str) -> str:
     return "; ".join(_part_words(part) for part in method.split("; ")) if method else ""
 
 
+def without_code(doubt: str) -> str:
+    """A doubt without the code before its words."""
+    code, colon, words = doubt.partition(": ")
+    return words if colon and " " not in code else doubt
+
+
 def _part_words(part: str) -> str:
     code, colon, words = part.partition(": ")
     if colon and " " not in code:
@@ -89,7 +104,8 @@ def patterns() -> list[tuple[str, re.Pattern[str]]]:
     """Each template, and the parts that it stands for."""
     found = []
     for template in TEMPLATES:
-        pattern = re.escape(template).replace(r"\{how\}", "(?P<how>.+)")
+        pattern = re.escape(template)
+        pattern = re.sub(r"\\{(how|method)\\}", r"(?P<\1>.+)", pattern)
         pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^,]+)", pattern)
         found.append((template, re.compile(pattern)))
     return found

@@ -297,8 +297,7 @@ def prepare_demo_site(manager: User, origins: Sequence[str]) -> Site:
     if not Echo.objects.filter(site=site).exists():
         echo = switch_echo(site, on=True)
         import_catalogue(echo, CATALOGUE.read_bytes())
-        # The offline model is asked, which costs nothing.
-        update_echo(echo, offers_on=True, search_on=True, **OFTEN)
+        update_echo(echo, offers_on=True, **OFTEN)
         make_sample_talk(echo)
     return site
 

@@ -1,8 +1,7 @@
 """The charts and table rows of Echo's pages. Positions are 0 to 100; colours come from CSS."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from math import exp, log
 from typing import Any
 
@@ -23,9 +22,8 @@ from apps.common.figures import (
 )
 from apps.echo.offer_words import arm_words
 from apps.echo.reporting.click_through import ArmComparison, OfferReport
-from apps.echo.reporting.funnel import OfferFunnel
-from apps.echo.selectors.learning import FeatureHistory
-from apps.echo.selectors.predictions import FEW_POINTS, Tally, merged_tallies
+from apps.echo.selectors.learning import FeatureSummary
+from apps.echo.selectors.predictions import FEW_POINTS, Tally, merged_tallies, total_tally
 from labelhub.core.echo.experiments.click_through import ArmPart, percent_change
 from labelhub.core.wilson import wilson_bounds
 
@@ -33,54 +31,18 @@ _Z = 1.96
 _METHOD = _("Wilson score interval; assumes independent answers")
 
 
-@dataclass(frozen=True, slots=True)
-class RelevanceBar:
-    """The bar of a relevance, in 0 to 100 from the left; ``start``: the position of zero."""
-
-    start: str
-    left: str
-    width: str
-    low: str
-    high: str
-
-
-@dataclass(frozen=True, slots=True)
-class FeatureRow:
-    """A feature in the table."""
-
-    learnt: FeatureHistory
-    bar: RelevanceBar
-    right: Mapping[str, Any]
-    spark: str
-    spark_words: str
-
-
 def right_figure(tally: Tally | None) -> dict[str, Any]:
     """The share of right predictions, for the figure component."""
-    if tally is None:
-        return {"value": None, "reason": gettext("no answers yet")}
-    low, high = wilson_bounds(tally.right, tally.n, _Z)
-    return {
-        "value": tally.right,
-        "low": low,
-        "high": high,
-        "n": tally.n,
-        "method": _METHOD,
-    }
+    right, n = (tally.n - tally.wrong, tally.n) if tally else (0.0, 0)
+    return share_figure(right, n, gettext("no answers yet"))
 
 
-def share_figure(part: int, n: int, reason: str) -> dict[str, Any]:
+def share_figure(part: float, n: int, reason: str) -> dict[str, Any]:
     """A share of counts with its interval, or the reason why there is none."""
     if not n:
         return {"value": None, "reason": reason}
     low, high = wilson_bounds(part / n, n, _Z)
-    return {
-        "value": part / n,
-        "low": low,
-        "high": high,
-        "n": n,
-        "method": _METHOD,
-    }
+    return {"value": part / n, "low": low, "high": high, "n": n, "method": _METHOD}
 
 
 def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
@@ -121,7 +83,7 @@ def accuracy_chart(tallies: Sequence[Tally]) -> Chart | None:
                 Point(
                     x=x,
                     y=tally.right,
-                    words=gettext("%(share)s right of %(count)s answers")
+                    words=gettext("accuracy %(share)s of %(count)s answers")
                     % {"share": share_words(tally.right), "count": count_words(tally.n)},
                     kind="author",
                 )
@@ -183,41 +145,47 @@ def reliability_chart(parts: Sequence[Tally]) -> Chart | None:
     )
 
 
-def feature_rows(features: Sequence[FeatureHistory]) -> list[FeatureRow]:
-    """The features of one page of the table, their relevance on a common scale."""
+def feature_rows(
+    features: Sequence[FeatureSummary], tallies: Mapping[str, Sequence[Tally]]
+) -> list[dict[str, Any]]:
+    """The rows of the table of features, with their answers over time: the bars of their relevance
+    are on a common scale, 0 to 100 from the left, as are the points of the sparklines."""
     scale = Axis(
-        low=min([0.0, *(feature.low for feature in features)]),
-        high=max([0.05, *(feature.high for feature in features)]),
+        low=min([0.0, *(feature.gain_low for feature in features)]),
+        high=max([0.01, *(feature.gain_high for feature in features)]),
     )
-    return [
-        FeatureRow(
-            feature, _bar(feature, scale), right_figure(feature.all), *_spark(feature.tallies)
+    rows = []
+    for feature in features:
+        zero, end, low, high = (
+            round(100 * scale.share(value), 1)
+            for value in (0, feature.gain, feature.gain_low, feature.gain_high)
         )
-        for feature in features
-    ]
-
-
-def _bar(feature: FeatureHistory, scale: Axis) -> RelevanceBar:
-    zero, end, low, high = (
-        round(100 * scale.share(value), 1)
-        for value in (0, feature.relevance, feature.low, feature.high)
-    )
-    left, width = str(min(zero, end)), str(round(abs(end - zero), 1))
-    return RelevanceBar(start=str(zero), left=left, width=width, low=str(low), high=str(high))
-
-
-def _spark(tallies: Sequence[Tally]) -> tuple[str, str]:
-    """The points of a sparkline and its description; empty if there are too few answers."""
-    stretches = merged_tallies(tallies, FEW_POINTS)
-    if len(stretches) < 2:
-        return "", ""
-    step = 96 / (len(stretches) - 1)
-    places = [
-        f"{2 + step * number:.1f},{92 - 84 * tally.right:.1f}"
-        for number, tally in enumerate(stretches)
-    ]
-    words = range_words(share_words(stretches[0].right), share_words(stretches[-1].right))
-    return " ".join(places), words
+        own = tallies.get(feature.key, ())
+        width = round(abs(end - zero), 1)
+        bar = {"start": zero, "left": min(zero, end), "width": width, "low": low, "high": high}
+        right = right_figure(total_tally(own) if own else None)
+        # As texts: templates would write numbers in the reader's language.
+        row: dict[str, Any] = {
+            "learnt": feature,
+            "points": {
+                "value": 100 * feature.gain,
+                "low": 100 * feature.gain_low,
+                "high": 100 * feature.gain_high,
+            },
+            "bar": {name: str(share) for name, share in bar.items()},
+            "right": right,
+        }
+        stretches = merged_tallies(own, FEW_POINTS)
+        if len(stretches) > 1:
+            step = 96 / (len(stretches) - 1)
+            row["spark"] = " ".join(
+                f"{2 + step * number:.1f},{92 - 84 * tally.right:.1f}"
+                for number, tally in enumerate(stretches)
+            )
+            first, last = (share_words(stretches[place].right) for place in (0, -1))
+            row["spark_words"] = range_words(first, last)
+        rows.append(row)
+    return rows
 
 
 #: Ratios beyond this are drawn at the edge.
@@ -225,40 +193,25 @@ WIDEST = 16.0
 SMALLEST_BAR = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class FunnelStep:
-    """One bar of the funnel: its name, description, count and width."""
-
-    name: str
-    words: str
-    count: int
-    width: str
-
-
-@dataclass(frozen=True, slots=True)
-class ImpressionTable:
-    """A breakdown of the impressions: a row per part, a cell per arm."""
-
-    key: str
-    title: str
-    head: str
-    note: str
-    rows: Sequence[tuple[str, Sequence[ArmPart | None]]]
-    left: str = ""
-
-
-def offer_steps(found: OfferFunnel) -> list[FunnelStep]:
-    """The steps of the funnel, from messages to clicks."""
+def offer_steps(funnel: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The steps of the funnel, from messages to clicks: name, words, count and width of the bar."""
     steps = (
-        (gettext("Messages"), gettext("that could have had an offer"), found.eligible),
-        (gettext("Item chosen"), gettext("it fitted, and an offer was due"), found.offered),
-        (gettext("Sent"), gettext("in time"), found.sent),
-        (gettext("Shown"), gettext("on the author's screen"), found.shown),
-        (gettext("Clicked"), gettext("once or more"), found.clicked),
+        ("eligible", gettext("Messages"), gettext("that could have had an offer")),
+        ("offered", gettext("Item chosen"), gettext("it fitted, and an offer was due")),
+        ("sent", gettext("Sent"), gettext("in time")),
+        ("shown", gettext("Shown"), gettext("on the author's screen")),
+        ("clicked", gettext("Clicked"), gettext("once or more")),
     )
+    # At least one, as sites without messages have the page too.
+    whole = max(1, funnel["eligible"])
     return [
-        FunnelStep(name, words, count, _width(count, found.eligible))
-        for name, words, count in steps
+        {
+            "name": name,
+            "words": words,
+            "count": funnel[key],
+            "width": f"{max(SMALLEST_BAR, 100 * funnel[key] / whole):.2f}" if funnel[key] else "0",
+        }
+        for key, name, words in steps
     ]
 
 
@@ -351,78 +304,39 @@ def daily_ratio_chart(comparison: ArmComparison, control: str) -> Chart | None:
     )
 
 
-def impression_tables(report: OfferReport) -> list[ImpressionTable]:
-    """Breakdowns by day, weekday, category and time since the first offer, side by side by arm."""
-    days = sorted({day.day for arm in report.arms for day in arm.days})
-    alone = [{day.day: day.alone for day in arm.days} for arm in report.arms]
+def impression_tables(report: OfferReport) -> list[dict[str, Any]]:
+    """Breakdowns by day, weekday and category: a row per part, a cell per arm."""
+    arms = report.arms
+    days, weekdays, verticals = (
+        [getattr(arm, name) for arm in arms] for name in ("days", "weekdays", "verticals")
+    )
     return [
-        ImpressionTable(
-            "day", gettext("By day"), gettext("Day"), "",
-            [(date_format(day), _cells(alone, day)) for day in days],
-        ),
-        ImpressionTable(
-            "cumulated", gettext("Cumulative, by day"), gettext("Up to"),
-            gettext("All impressions up to the end of a day."),
-            [(date_format(day), _cumulated(report, day)) for day in days],
-        ),
-        ImpressionTable(
-            "weekday", gettext("By weekday"), gettext("Weekday"), "",
-            [
-                (str(name), [arm.weekdays[day] for arm in report.arms])
-                for day, name in WEEKDAYS.items()
+        {
+            "title": gettext("By day"),
+            "head": gettext("Day"),
+            "rows": [(date_format(day), cells) for day, cells in sorted(_cells(days).items())],
+        },
+        {
+            "title": gettext("By weekday"),
+            "head": gettext("Weekday"),
+            "rows": [
+                (str(WEEKDAYS[day]), cells) for day, cells in sorted(_cells(weekdays).items())
             ],
-        ),
-        _verticals(report),
-        _exposure(report),
-    ]  # fmt: skip
+        },
+        {
+            "title": gettext("By category"),
+            "head": gettext("Category"),
+            "rows": [
+                (name or gettext("without a category"), cells)
+                for name, cells in _cells(verticals).items()
+            ],
+        },
+    ]
 
 
-def _cells(found: Sequence[Mapping[Any, ArmPart]], key: Any) -> list[ArmPart | None]:
-    return [arm_parts.get(key) for arm_parts in found]
-
-
-def _cumulated(report: OfferReport, day: date) -> list[ArmPart | None]:
-    """The totals at the end of that day, also for arms without impressions on it."""
-    found: list[ArmPart | None] = []
-    for arm in report.arms:
-        until = [day_part.cumulated for day_part in arm.days if day_part.day <= day]
-        found.append(until[-1] if until else None)
-    return found
-
-
-def _verticals(report: OfferReport) -> ImpressionTable:
-    found = [dict(arm.verticals.told) for arm in report.arms]
-    names = list(dict.fromkeys(name for parts in found for name in parts))
-    few = sorted({name for arm in report.arms for name, _ in arm.verticals.too_few} - set(names))
-    least = report.arms[0].verticals.least
-    left = ""
-    if few:
-        left = gettext("Fewer than %(least)s impressions: %(names)s.") % {
-            "least": least,
-            "names": ", ".join(map(_vertical, few)),
-        }
-    note = gettext("Only categories with at least %(least)s impressions.") % {"least": least}
-    rows = [(_vertical(name), _cells(found, name)) for name in names]
-    return ImpressionTable(
-        "vertical", gettext("By category"), gettext("Category"), note, rows, left
-    )
-
-
-def _vertical(name: str) -> str:
-    return name or gettext("without a category")
-
-
-def _exposure(report: OfferReport) -> ImpressionTable:
-    found = [arm.exposure for arm in report.arms]
-    days = sorted({day for parts in found for day in parts})
-    note = gettext(
-        "Shows whether interest in offers wears off. Recent authors have no later days yet, so "
-        "these include fewer and other authors: a fall does not prove that interest wears off."
-    )
-    rows = [(gettext("day %(number)s") % {"number": day + 1}, _cells(found, day)) for day in days]
-    return ImpressionTable(
-        "exposure", gettext("By time since the first offer"), gettext("Time"), note, rows
-    )
+def _cells(found: Sequence[Mapping[Any, ArmPart]]) -> dict[Any, list[ArmPart | None]]:
+    keys = dict.fromkeys(key for parts in found for key in parts)
+    return {key: [parts.get(key) for parts in found] for key in keys}
 
 
 def _open_ends(figure: Mapping[str, Any]) -> tuple[float, float]:
@@ -440,9 +354,3 @@ def _ratio_axis(ratios: Sequence[float]) -> Axis:
 
 def _times(ratio: float) -> str:
     return localise(f"{ratio:.2f} ×" if ratio < 10 else f"{ratio:.0f} ×")
-
-
-def _width(part: int, whole: int) -> str:
-    if not whole or not part:
-        return "0"
-    return f"{max(SMALLEST_BAR, min(100.0, 100 * part / whole)):.2f}"

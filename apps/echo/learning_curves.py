@@ -1,8 +1,7 @@
-"""Output of the simulation commands: progress, figures in words, learning curves as a file."""
+"""Output of the simulation: progress, figures in words, learning curves as a file."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,62 +22,33 @@ _ENDS = ("low", "value", "high")
 _COLOURS = ("author", "llm", "crowd", "expert", "other")
 
 
-@dataclass(frozen=True, slots=True)
-class CurvesPicture:
-    """A picture with one panel per figure and one line per arm.
-
-    arms: their names, in the order of the legend. titles: of the panels, by figure. along,
-    along_name: the field on the horizontal axis, and its name.
-    """
-
-    arms: Mapping[str, str]
-    titles: Mapping[str, str]
-    along: str
-    along_name: str
+#: The panels of the picture.
+TITLES = {
+    "accuracy": "Accuracy on the features that matter most",
+    "found": "Share of these features that are shown",
+    "regret": "Lost probability of a click per message",
+}
 
 
-SIMULATED = CurvesPicture(
-    ARM_NAMES,
-    {
-        "accuracy": "Accuracy on the features that matter most",
-        "found": "Share of these features that are shown",
-        "regret": "Lost probability of a click per message",
-    },
-    "messages",
-    "messages",
-)
+def draw_curves(points: Sequence[Mapping[str, Any]]) -> str:
+    """Draw the curves of :func:`labelhub.core.echo.simulator.curves` with 95 % bands as SVG, one
+    panel below the other."""
+    return svg_file(*(_panel(figure, points) for figure in TITLES))
 
 
-REPLAYED = CurvesPicture(
-    {"echo": "Echo", "random": "random asking", "margin": "margin sampling"},
-    {"accuracy": "Accuracy on held-out texts", "log_loss": "Log-loss on held-out texts, nats"},
-    "asked",
-    "learnt answers",
-)
-
-
-def draw_curves(points: Sequence[Mapping[str, Any]], picture: CurvesPicture = SIMULATED) -> str:
-    """Draw the curves with 95 % bands as SVG, one panel below the other.
-
-    ``points``: rows of {"arm", "figure", "value", "low", "high"} and the field ``picture.along``,
-    as :func:`labelhub.core.echo.simulator.curves` returns them.
-    """
-    return svg_file(*(_panel(figure, picture, points) for figure in picture.titles))
-
-
-def _panel(figure: str, picture: CurvesPicture, points: Sequence[Mapping[str, Any]]) -> Chart:
+def _panel(figure: str, points: Sequence[Mapping[str, Any]]) -> Chart:
     shown = [point for point in points if point["figure"] == figure]
     # A single world has no interval.
     ends = [point[end] for point in shown for end in _ENDS if point[end] is not None]
     low, high = min(ends, default=0.0), max(ends, default=1.0)
     lines = []
-    for number, (arm, name) in enumerate(picture.arms.items()):
+    for number, (arm, name) in enumerate(ARM_NAMES.items()):
         mine = [point for point in shown if point["arm"] == arm]
         lines.append(
             Line(
-                points=[(point[picture.along], point["value"]) for point in mine],
+                points=[(point["messages"], point["value"]) for point in mine],
                 band=[
-                    (point[picture.along], point["low"], point["high"])
+                    (point["messages"], point["low"], point["high"])
                     for point in mine
                     if point["low"] is not None
                 ],
@@ -89,12 +59,12 @@ def _panel(figure: str, picture: CurvesPicture, points: Sequence[Mapping[str, An
         )
     return Chart(
         key=figure,
-        title=picture.titles[figure],
+        title=TITLES[figure],
         rows=shown,
         x=Axis(
-            title=picture.along_name,
-            low=min((point[picture.along] for point in shown), default=0),
-            high=max((point[picture.along] for point in shown), default=1),
+            title="messages",
+            low=min((point["messages"] for point in shown), default=0),
+            high=max((point["messages"] for point in shown), default=1),
             words=number_tick,
         ),
         y=Axis(low=low, high=high if high > low else low + 1, words=number_tick),

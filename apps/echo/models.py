@@ -40,6 +40,10 @@ class Echo(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(1000)],
         help_text="Feature models that are run for one message.",
     )
+    shares_relevance = models.BooleanField(
+        default=True,
+        help_text="New features start from what other sites of the server have learnt, and give.",
+    )
     llm_features = models.PositiveSmallIntegerField(
         default=4,
         validators=[MaxValueValidator(20)],
@@ -50,16 +54,6 @@ class Echo(models.Model):
         validators=[MaxValueValidator(2000)],
         help_text="Tokens of authors' answers in each prediction's prompt.",
     )
-    search_on = models.BooleanField(
-        default=False, help_text="Looks for better instructions; each search is hundreds of calls."
-    )
-    search_calls_per_day = models.PositiveIntegerField(
-        default=300,
-        validators=[MinValueValidator(1), MaxValueValidator(100_000)],
-        help_text="Calls that searches may make in a day (UTC).",
-    )
-    search_day = models.DateField(null=True, help_text="The day (UTC) that is counted.")
-    search_calls = models.PositiveIntegerField(default=0, help_text="Calls of searches that day.")
     offers_on = models.BooleanField(
         default=False, help_text="Items of the catalogue are offered; off: at once nowhere."
     )
@@ -269,13 +263,12 @@ class CatalogueItem(models.Model):
 
 
 class Experiment(models.Model):
-    """An experiment: its design is fixed before the start, which the fingerprint proves."""
+    """An experiment: its design is fixed before the start."""
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="experiments")
     name = models.CharField(max_length=100)
     design = models.JSONField(help_text="See labelhub.core.echo.experiments.assignment.")
     sealed_key = models.BinaryField(help_text="The key by which arms are assigned, encrypted.")
-    fingerprint = models.CharField(max_length=64)
     planned_days = models.PositiveSmallIntegerField(default=28)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -389,67 +382,3 @@ class OfferEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.ref}"
-
-
-class PromptSearch(models.Model):
-    """A search for one feature's instruction, which is in use while ``active``."""
-
-    class Status(models.TextChoices):
-        RUNNING = "running", _("Under way")
-        BETTER = "better", _("Found a better one")
-        UNCHANGED = "unchanged", _("Nothing better")
-        STOPPED = "stopped", _("Switched off")
-
-    echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="searches")
-    feature = models.CharField(max_length=60)
-    status = models.CharField(max_length=10, choices=Status.choices, default=Status.RUNNING)
-    present = models.CharField(max_length=400, blank=True, help_text="In use when it began.")
-    instruction = models.CharField(max_length=400, blank=True, help_text='What it found; "": none.')
-    active = models.BooleanField(default=False, help_text="Its instruction is in use.")
-    why = models.CharField(max_length=30, blank=True)
-    reason = models.CharField(max_length=300, blank=True)
-    found = models.JSONField(default=dict, help_text="See labelhub.core.echo.prompt_search.Found.")
-    answers = models.PositiveIntegerField(help_text="Answers about the feature when it began.")
-    until = models.PositiveBigIntegerField(help_text="Key of the newest of them.")
-    calls = models.PositiveIntegerField(default=0, help_text="Calls that were answered or failed.")
-    cost_nanousd = models.BigIntegerField(default=0)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
-    ended_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-pk"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["echo"],
-                condition=models.Q(status="running"),
-                name="echo_search_one_at_a_time",
-            ),
-            models.UniqueConstraint(
-                fields=["echo", "feature"],
-                condition=models.Q(active=True),
-                name="echo_search_one_in_use",
-            ),
-        ]
-        indexes = [models.Index(fields=["echo", "feature", "-id"], name="echo_search_of_feature")]
-
-    def __str__(self) -> str:
-        return self.instruction or self.feature
-
-
-class SearchReply(models.Model):
-    """A model's reply in a running search, stored so that no call is repeated. Deleted when the
-    search ends."""
-
-    search = models.ForeignKey(PromptSearch, on_delete=models.CASCADE, related_name="replies")
-    key = models.CharField(max_length=64, help_text="Of what was asked, and of whom.")
-    text = models.TextField(blank=True)
-    finish_reason = models.CharField(max_length=40, blank=True)
-    refused = models.BooleanField(default=False)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["search", "key"], name="echo_search_reply_once")
-        ]
-
-    def __str__(self) -> str:
-        return self.key

@@ -1,16 +1,11 @@
-"""Words about offers: reasons, arms and findings on pages, and what an offer asks its author."""
+"""Words about offers: reasons and arms on pages, and what an offer asks its author."""
 
 from collections.abc import Mapping
 
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 
 from apps.authors.translations import translated
-from apps.common.figures import localise
-from apps.common.methods import method_words
-from labelhub.core.echo.experiments.click_through import percent_change
-from labelhub.core.echo.experiments.looks import Look
 from labelhub.core.echo.recommending.policies import Why
 
 #: The reasons for decisions.
@@ -40,9 +35,6 @@ POLICY_DOES: Mapping[str, StrOrPromise] = {
     "random": _("Offers any item of the catalogue"),
     "nothing": _("Offers nothing"),
 }
-#: An arm with the policy of Echo, which tests assignment and counting.
-AGAIN = "echo_again"
-ARM_WORDS: Mapping[str, StrOrPromise] = {**POLICY_WORDS, AGAIN: _("Echo once more")}
 #: What an offer asks its author, and the line below it, in the languages of the widget.
 WAS_IT_HELPFUL = {
     "en": "Was this helpful?",
@@ -76,34 +68,7 @@ def policy_words(policy: str) -> str:
 
 def arm_words(arm: str) -> str:
     """The name of an arm on pages; an arm created over REST keeps its own name."""
-    return str(ARM_WORDS.get(arm, arm))
-
-
-def finding(arm: str, control: str, look: Look | None) -> str:
-    """The present conclusion, valid for any number of looks."""
-    names = {"arm": arm_words(arm), "control": arm_words(control)}
-    if look is None:
-        return gettext("“%(arm)s” against “%(control)s”: there are no messages yet.") % names
-    ratio = look.ratio["value"]
-    if ratio is None and not look.may_stop:
-        reason = {"reason": method_words(look.ratio["reason"])}
-        words = gettext("“%(arm)s” against “%(control)s”: no conclusion yet; %(reason)s.")
-        return words % (names | reason)
-    if ratio is None:
-        return gettext("“%(arm)s” differs from “%(control)s”, which has no clicks.") % names
-    words = gettext("“%(arm)s” has %(ratio)s as many clicks per message as “%(control)s”.") % (
-        names | {"ratio": _ratio_words(ratio)}
-    )
-    if look.may_stop:
-        return f"{words} {gettext('The difference is significant, also with daily looks.')}"
-    return f"{words} {gettext('The difference is not significant so far.')}"
-
-
-def _ratio_words(ratio: float) -> str:
-    return gettext("%(ratio)s times (%(change)s %%)") % {
-        "ratio": localise(f"{ratio:.2f}"),
-        "change": f"{percent_change(ratio):+.0f}",
-    }
+    return str(POLICY_WORDS.get(arm, arm))
 
 
 def helpful_words(language: str) -> dict[str, str]:

@@ -53,6 +53,14 @@ def stored_state(echo: Echo, parts: Parts = WHOLE) -> EchoState:
     return state
 
 
+def readable_selector(echo: Echo) -> EchoState | None:
+    """The stored state without models and trusts; None if it cannot be read and will be rebuilt."""
+    try:
+        return stored_state(echo, Parts((), ()))
+    except InvalidInput:
+        return None
+
+
 def newer_state(echo: Echo, known: EchoState, learnt: int) -> EchoState:
     """The stored state without trusts. Reads only the models that changed after event ``learnt``;
     the others come from ``known``, a state of the same era at that event."""
@@ -69,22 +77,13 @@ def doubted_authors(echo: Echo) -> frozenset[str]:
     return frozenset(rows.values_list("author", flat=True))
 
 
-def store_state(echo: Echo, state: EchoState, number: int) -> None:
-    """Replace the stored state by a whole one; the caller holds the transaction and the lease."""
-    echo.models.exclude(feature__in=state.models).delete()
-    echo.trusts.all().delete()
-    _write(echo, state, number)
-    echo.era += 1
-    _write_selector(echo, state, number)
-
-
-def store_parts(echo: Echo, state: EchoState, number: int) -> None:
-    """Write the parts in ``state``; other parts stay as they are."""
-    _write(echo, state, number)
-    _write_selector(echo, state, number)
-
-
-def _write(echo: Echo, state: EchoState, number: int) -> None:
+def store_state(echo: Echo, state: EchoState, number: int, *, whole: bool = True) -> None:
+    """Replace the stored state by a whole one, or write only the parts in ``state``; the caller
+    holds the transaction and the lease."""
+    if whole:
+        echo.models.exclude(feature__in=state.models).delete()
+        echo.trusts.all().delete()
+        echo.era += 1
     ModelState.objects.bulk_create(
         [
             ModelState(echo=echo, feature=key, packed=pack_model(model), learnt=number)
@@ -105,9 +104,6 @@ def _write(echo: Echo, state: EchoState, number: int) -> None:
         unique_fields=["echo", "author"],
         update_fields=_TRUST,
     )
-
-
-def _write_selector(echo: Echo, state: EchoState, number: int) -> None:
     echo.state, echo.learnt = pack_selector(state), number
     echo.save(update_fields=["state", "learnt", "era"])
 

@@ -9,10 +9,9 @@ from django.utils import timezone
 from apps.echo.services.events import WITHIN
 from apps.echo.services.learning import keep_up
 from apps.echo.services.offer_decisions import decide_about, expire_decisions, messages_due
-from apps.echo.services.prompt_search import begin_searches
 
-#: Seconds between rounds of learning in a process, and between checks for searches to begin.
-EVERY, BEGIN_EVERY = 2.0, 60.0
+#: Seconds between rounds of learning in a process.
+EVERY = 2.0
 #: Seconds between checks for changed trust in authors, and between checks of all events that may
 #: still be logged. Other rounds check the last hour only.
 TRUST_EVERY, ALL_EVERY, LATELY = 15.0, 600.0, timedelta(hours=1)
@@ -36,9 +35,7 @@ def keep_offers() -> int:
 
 
 def keep_echo() -> None:
-    """Begin searches, and learn from the events since the last round."""
-    if _is_time("begin", BEGIN_EVERY):
-        begin_searches()
+    """Learn from the events since the last round."""
     if _is_time("learn", EVERY):
         within = WITHIN if _is_time("all", ALL_EVERY) else LATELY
         keep_up(within, trust=_is_time("trust", TRUST_EVERY))

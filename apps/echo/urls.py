@@ -19,11 +19,6 @@ urlpatterns = [
         learning.site_echo_feature_parts,
         name="site_echo_feature_parts",
     ),
-    path(
-        f"{ECHO}features/<slug:feature_key>/instruction/",
-        learning.site_echo_instruction,
-        name="site_echo_instruction",
-    ),
     path(OFFERS, offers.site_offers, name="site_offers"),
     path(f"{OFFERS}rows/", offers.site_offers_rows, name="site_offers_rows"),
     path(f"{OFFERS}switch/", offers.site_offers_switch, name="site_offers_switch"),

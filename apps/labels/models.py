@@ -334,6 +334,10 @@ class ItemState(models.Model):
     required_labels = models.PositiveIntegerField(
         default=1, help_text="How many of those are wanted by now."
     )
+    required_here = models.PositiveSmallIntegerField(
+        default=1,
+        help_text="Labels by people here, not imported, without which people decide nothing.",
+    )
     suggestion = models.ForeignKey(Label, null=True, on_delete=models.SET_NULL, related_name="+")
     gold = models.ForeignKey(Gold, null=True, on_delete=models.SET_NULL, related_name="+")
     reasons = models.JSONField(

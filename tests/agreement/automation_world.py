@@ -7,6 +7,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.agreement.automation.guarantee import settle_items, switch_on
+from apps.agreement.automation.promise import Terms
 from apps.agreement.automation.sample import draw_sample
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate, Run
@@ -94,10 +95,10 @@ def answer(
     return len(found)
 
 
-def drawn(project: Project, **numbers: float) -> Guarantee:
+def drawn(project: Project, *, labels_per_item: int = 1) -> Guarantee:
     """A sample for at most 10 % wrong, in the queue."""
-    numbers = {"target": 0.1, "confidence": 0.95, "coverage": 0.5} | numbers
-    made = draw_sample(project, actor=member(project, Role.MANAGER), **numbers)
+    terms = Terms(0.1, labels_per_item=labels_per_item)
+    made = draw_sample(project, actor=member(project, Role.MANAGER), terms=terms)
     settle_items(made)
     return made
 
@@ -113,7 +114,7 @@ def promised(
 ) -> tuple[Guarantee, User, Annotator]:
     """A promise in force, by a sample that was labelled blind; its manager, and who labelled."""
     manager, who = member(project, Role.MANAGER), person(project)
-    made = draw_sample(project, actor=manager, target=target, confidence=0.95, coverage=0.5)
+    made = draw_sample(project, actor=manager, terms=Terms(target))
     settle_items(made)
     answer(project, who, say)
     found = switch_on(made, actor=manager)

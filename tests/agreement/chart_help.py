@@ -65,7 +65,7 @@ def report_of(crowd: dict[str, Any], labels: Sequence[str] = ()) -> dict[str, An
     }
 
 
-def confusion_of(labels: Sequence[str], counts: Mapping[tuple[str, str], int]) -> Chart | None:
+def confusion_of(labels: Sequence[str], counts: Mapping[tuple[str, str], float]) -> Chart | None:
     """The matrix of a crowd by its counts of (predicted, gold)."""
     cells = {
         f"predicted {predicted}, gold {true}": counts.get((predicted, true), 0)

@@ -88,5 +88,5 @@ def test_without_saying_so_the_first_answer_stands_and_the_others_are_reported(
     assert counts["created"] == 225
     assert (counts["conflicts"], counts["unchanged"]) == (other, 90 - other)
     assert "supersedes = true" in counts["conflict_rows"][0]["message"]
-    assert report["intra"] == {}
+    assert report["intra"]["expert"]["percent"] == {"value": None, "reason": "no_repeats"}
     assert report["against_gold"]["expert"]["dawid_skene_accuracy"]["value"] >= 43 / 45

@@ -56,4 +56,5 @@ def test_the_interval_of_a_price_grows_with_it() -> None:
 
 
 def test_kinds_whose_costs_nobody_knows_are_left_out() -> None:
-    assert told({"crowd": found(v1=0.5, v3=0.7)}, {}) == []
+    unknown = {"per_label": {"value": None, "reason": "not_recorded"}}
+    assert told({"crowd": found(v1=0.5, v3=0.7)}, {"crowd": unknown}) == []

@@ -12,6 +12,7 @@ from apps.agreement.report.services import agreement_report
 from apps.projects.models import Project
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
+from labelhub.core.agreement.reports.other_annotators import FEW_ANNOTATORS
 from tests.agreement.page_help import B, G, moods, page
 from tests.cases import all_cases
 from tests.factories.labels import queued_items
@@ -32,7 +33,35 @@ def test_a_lead_that_is_not_significant_is_called_so() -> None:
     made = ProjectFactory.create(definition=MOODS, overlap=20)
     ledger(made, {"crowd:a": [G, B, G, B], "expert:e": [G, B, G, G], "author:w": [G, B, G, G]})
 
-    assert "is not significant" in sentences(agreement_report(made))[0].text
+    first = sentences(agreement_report(made))[0]
+    assert "is not significant" in first.text
+    # Nor is its mark the first kind's.
+    assert first.kind == ""
+
+
+def test_kinds_are_ranked_and_marked_on_the_items_that_all_answered() -> None:
+    """The crowd alone answered the last forty items, and wrongly."""
+    made = ProjectFactory.create(definition=MOODS, overlap=20)
+    true, wrong = [G, B] * 40, [B, G] * 40
+    ledger(
+        made,
+        {
+            "author:w": true,
+            "crowd:a": true[:36] + wrong[:44],
+            "expert:e": true[:24] + wrong[:16],
+        },
+    )
+
+    first = sentences(agreement_report(made))[0]
+    assert "on the 40 items that all answered" in first.text
+    assert first.text.index("Crowd 90") < first.text.index("Expert 60")
+    assert first.kind == "crowd"
+    html = page(made).content.decode()
+    assert "on the 40 items that all answered; ★" in html
+    assert len(re.findall(r"<span class=\"trust__best", html)) == 2
+    # The items behind are counted in full.
+    numbers = page(made, "details/accuracy/").content.decode()
+    assert re.search(r"cell=missed[^>]*>22</a>", numbers)
 
 
 @all_cases(
@@ -44,6 +73,7 @@ def test_a_lead_that_is_not_significant_is_called_so() -> None:
         ({"value": 0.6, "low": 0.5, "n": 90}, "low"),
         ({"value": 0.9, "low": 0.85, "n": 9}, "few"),
         ({"value": 0.9, "low": None, "n": 90}, "few"),
+        ({"value": 0.9, "low": None, "n": 90, "doubt": FEW_ANNOTATORS}, "open"),
         ({"value": None, "reason": "no_variation"}, "alike"),
         ({"value": None, "reason": "one_annotator"}, "unknown"),
     ],

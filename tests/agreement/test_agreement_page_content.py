@@ -53,7 +53,7 @@ def test_who_is_right_more_often_than_whom_is_a_table(project: Project) -> None:
     assert row.words == "Expert more often than LLM"
     assert row.difference.startswith("+")
     words = seen(project, "details/tests/")
-    for part in ("Who is right more often than whom", row.words, row.difference, "Significant"):
+    for part in ("Differences in accuracy", row.words, row.difference, "Significant"):
         assert part in words
     for method in (report["comparisons"]["author"]["method"], comparison["method"]):
         assert method.replace("'", "&#x27;") in words
@@ -109,4 +109,4 @@ def test_how_sure_a_machine_is_stands_beside_how_often_it_is_right() -> None:
     words = seen(made, "details/tests/")
     assert "Are the machines as accurate as they are confident?" in words
     assert "expected calibration error" in words
-    assert "calibration error 10 points, Brier 0.20, n 40" in said(made)
+    assert "ECE 10 points, Brier 0.20, n 40" in said(made)

@@ -15,6 +15,8 @@ from apps.labels.services import import_labels
 from apps.projects.models import Project
 from apps.reviews.queue.answers import Answer
 from apps.reviews.queue.submission import submit_label
+from labelhub.core.schema import TASKS
+from tests.agreement.page_help import moods, page
 from tests.agreement.report_help import B, G, get, six_moods
 from tests.cases import all_cases
 from tests.factories.agreement import propose, run_of
@@ -128,6 +130,7 @@ def test_gold_of_which_nobody_knows_what_was_in_view_is_counted_apart() -> None:
         ({"tag": "x" * 300}, 422),
         ({"tag": "-1=x"}, 422),
         ({"replicate": 2}, 422),
+        ({"intervals": "items"}, 400),
     ],
 )
 def test_wrong_slices_are_refused(project: Project, query: dict[str, Any], status: int) -> None:
@@ -173,6 +176,40 @@ def test_the_command_prints_the_same_object(project: Project) -> None:
     assert json.loads(out.getvalue()) == get(project).json()
 
 
+def test_intervals_for_other_annotators_are_asked_for_in_the_same_words_everywhere() -> None:
+    made = moods()
+    out, plain, body = StringIO(), get(made).json(), get(made, intervals="annotators").json()
+    call_command("agreement", made.slug, "--json", "--intervals", "annotators", stdout=out)
+    assert json.loads(out.getvalue()) == body
+    assert (plain["intervals"], body["intervals"]) == ("these", "annotators")
+    # Three people of the crowd; two experts are too few.
+    these, others = plain["within"]["crowd"]["percent"], body["within"]["crowd"]["percent"]
+    assert these["method"].endswith("; for these annotators")
+    assert others["method"].endswith("; for other annotators like these")
+    assert others["high"] - others["low"] > these["high"] - these["low"]
+    assert body["within"]["expert"]["percent"]["low"] is None
+    assert "too few annotators" in body["within"]["expert"]["percent"]["doubt"]
+    assert body["cost"].keys() == plain["cost"].keys()
+
+    shown = page(made, intervals="annotators").content.decode()
+    assert "Intervals are 95 %, for other annotators like these." in shown
+    assert "For these annotators only" in shown
+    assert "Intervals are 95 %, for these annotators." in page(made).content.decode()
+    details = page(made, "details/coefficients/", intervals="annotators").content.decode()
+    assert "too few annotators for an interval" in details
+
+
+def test_fewer_than_ten_items_have_values_and_say_that_they_have_no_interval(
+    project: Project,
+) -> None:
+    body = get(project).json()
+    for figure in (body["within"]["crowd"]["percent"], body["against_gold"]["crowd"]["accuracy"]):
+        assert figure["value"] is not None
+        assert figure["low"] is figure["high"] is None
+        assert figure["doubt"] == "few_items: too few items for an interval"
+    assert "too few items for an interval" in page(project).content.decode()
+
+
 def test_costs_are_those_of_labels_not_of_trials(project: Project) -> None:
     item = project.items.order_by("pk")[0]
     by = project.annotators.get(name="eve")
@@ -189,7 +226,8 @@ def test_costs_are_those_of_labels_not_of_trials(project: Project) -> None:
     assert cost["expert"]["per_label"]["value"] == pytest.approx(3.0)
     assert cost["expert"]["seconds"]["value"] == pytest.approx(3.0)
     assert cost["llm"]["per_label"]["reason"] == "not_recorded"
-    assert get(project, kind="expert").json()["cost"] == {}
+    of_slice = get(project, kind="expert").json()["cost"]["expert"]
+    assert of_slice["per_label"]["reason"] == "only_of_the_whole_project"
 
 
 def test_items_without_a_user_stand_alone() -> None:
@@ -224,3 +262,16 @@ def test_machines_of_one_name_are_told_apart() -> None:
         "gpt": "llm",
         "gpt (model)": "model",
     }
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_an_empty_project_has_the_parts_of_every_report(task: str) -> None:
+    labels = {"labels": ["1", "2"]} if TASKS[task].labelled else {}
+    made = ProjectFactory.create(definition={"task": task, "question": "", **labels})
+
+    empty = agreement_report(made)
+
+    assert set(empty["comparisons"]) == {"gold", "author"}
+    assert empty["gold_in_view"] == {"value": None, "reason": "no_gold"}
+    for figure in (empty["gold_in_view"], empty["labels_in_view"], *empty["people"].values()):
+        assert figure["reason"] in empty["reasons"]

@@ -19,12 +19,17 @@ from tests.agreement.automation_world import (
     debated_project,
     promised,
 )
+from tests.agreement.test_automation_watching import audited, say
 from tests.cases import all_cases
 from tests.factories.accounts import api_of
 from tests.factories.labels import person
 from tests.factories.projects import member, member_api, member_browser
 
 pytestmark = pytest.mark.django_db
+MEANING = (
+    "Of 100 projects that draw such a sample, at most 5 accept with a higher error. This holds for "
+    "items like those sampled, and not for new authors, templates or sources."
+)
 ASKED = {"do": "draw", "target": "10", "confidence": "95", "coverage": "50"}
 
 
@@ -53,12 +58,18 @@ def test_from_the_drawing_to_the_end_by_page(project: Project) -> None:
     answer(project, person(project))
     html = client.get(address(project)).content.decode()
     assert "What may be accepted" in html
+    assert MEANING in words(client.get(address(project)))
     assert "<svg" in html
     assert "chosen" in html
     assert " style=" not in html
     text = words(client.post(address(project), {"do": "on"}, follow=True))
     assert "In force" in text
     assert "No audited item has been answered yet" in text
+    assert MEANING in text
+    assert "debated for the first time" not in text
+    debate_more(project, 3, uncertainty=0.0)
+    text = words(client.get(address(project)))
+    assert "3 items were debated for the first time after the sample was drawn" in text
     text = words(client.post(address(project), {"do": "off"}, follow=True))
     assert "It was switched off by hand" in text
     assert Project.objects.get(pk=project.pk).review_scope == "all"
@@ -97,9 +108,55 @@ def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     assert promise["bound"] <= 0.1
     assert promise["uncertainty_below"] == rule_of(project).bounds["uncertainty"]
     assert on.json()["audit"]["n"] == 0
+    assert on.json()["guarantee"] == MEANING
+    assert on.json()["audit"]["recent"]["reason"] == "no_items"
+    assert promise["debated_since"] == 0
     off = caller.delete(rest(project))
     assert (off.status_code, off.json()["ended"]["reason"]) == (200, "switched_off")
     assert caller.delete(rest(project)).status_code == 409
+
+
+def test_the_page_tells_what_the_promise_means_and_what_reviewers_errors_do(
+    project: Project,
+) -> None:
+    asked = {"target": "10", "confidence": "95", "coverage": "50"}
+    text = words(member_browser(project).get(address(project), asked))
+    assert MEANING in text
+    effect = (
+        "looks wrong in about 1.8 of the 61 most certain with one label per item, and in about "
+        "0.2 with two; the test allows 2."
+    )
+    assert effect in text
+    for confidence, expected in (("0.999", "Of 1,000 projects"), ("0.99", "at most 1 accepts")):
+        body = member_api(project).get(rest(project), {"confidence": confidence}).json()
+        assert expected in body["guarantee"]
+
+
+def test_the_page_shows_the_last_hundred_audits_beside_all_of_them(project: Project) -> None:
+    _, _, who = promised(project)
+    say(audited(project, 12), who, 1)
+    text = words(member_browser(project).get(address(project)))
+    assert "1 wrong of 12 answered" in text
+    assert "If the error has not changed, between" in text
+    assert "Last 100 8.3 % wrong (95 % interval: 1.5 % to 35.4 %)" in text
+    audit = member_api(project).get(rest(project)).json()["audit"]
+    assert (audit["n"], audit["errors"], audit["recent"]["n"]) == (12, 1, 12)
+    assert audit["low"] < audit["recent"]["low"] < audit["recent"]["high"] < audit["high"]
+
+
+def test_two_labels_per_item_double_the_labels_of_the_plan(project: Project) -> None:
+    client, caller = member_browser(project), member_api(project)
+    once, twice = (
+        caller.get(rest(project), {"target": "0.1", "labels_per_item": number}).json()["plan"]
+        for number in (1, 2)
+    )
+    assert (once["labels_needed"], once["labels_expected"]) == (29, 122)
+    assert (twice["labels_needed"], twice["labels_expected"]) == (58, 244)
+    asked = {"target": "10", "confidence": "95", "coverage": "50", "labels_per_item": "2"}
+    assert "244 blind labels" in words(client.get(address(project), asked))
+    made = caller.post(rest(project), {"target": 0.1, "labels_per_item": 2}, format="json").json()
+    assert "Each of them takes two blind labels." in words(client.get(address(project)))
+    assert (made["sample"]["labels_per_item"], made["sample"]["pending"]) == (2, 122)
 
 
 def test_too_few_items_are_said_before_anybody_draws() -> None:
@@ -126,7 +183,7 @@ def test_the_page_takes_as_many_queries_for_more_items(
     if state == "on":
         promised(project)
     for _ in range(2):
-        with django_assert_num_queries({"off": 12, "drawn": 19, "judged": 11, "on": 12}[state]):
+        with django_assert_num_queries({"off": 12, "drawn": 19, "judged": 12, "on": 13}[state]):
             client.get(address(project))
         debate_more(project, 20)
 
@@ -149,6 +206,7 @@ def test_reviewers_of_the_sample_see_no_suggestion(project: Project) -> None:
         ({"target": "many"}, {"target": "0x1"}),
         ({"confidence": "100"}, {"confidence": "1"}),
         ({"coverage": "'; drop"}, {"coverage": "7"}),
+        ({"labels_per_item": "3"}, {"labels_per_item": "3"}),
     ],
 )
 def test_form_and_rest_refuse_what_no_promise_can_be_made_of(

@@ -11,9 +11,9 @@ from apps.agreement.automation import promise
 from apps.agreement.automation.pool import accepted_but_for_certainty
 from apps.debates.selectors.rules import EndedDebate
 from labelhub.core.agreement.risk_control import (
+    audit_bound,
     choose_threshold,
     labels_needed,
-    log_evidence,
     upper_bound,
 )
 from labelhub.core.debate import routing
@@ -65,19 +65,59 @@ def test_the_decision_is_that_of_fixed_sequence_testing() -> None:
     assert choice.chosen.bound == upper_bound(choice.chosen.errors, choice.chosen.accepted)
 
 
-@all_cases("target", [0.01, 0.05, 0.2])
-def test_a_doubled_error_is_noticed_after_so_many_audits_and_not_before(target: float) -> None:
-    n = promise.audits_to_notice(target, 0.95)
-    limit = -math.log(0.05)
-    assert float(log_evidence(2 * target * n, n, target)) >= limit
-    assert float(log_evidence(2 * target * (n - 1), n - 1, target)) < limit
+@pytest.mark.thorough
+@all_cases(("target", "good"), [(0.05, 0), (0.05, 1000), (0.2, 300), (0.02, 2000)])
+def test_a_doubled_error_is_noticed_after_about_so_many_audits(target: float, good: int) -> None:
+    generator = np.random.default_rng(5)
+    expected = promise.audits_to_notice(target, 0.95, good)
+    rates = np.repeat([target / 2, 2 * target], [good, 4 * expected])
+    audits = [audit_bound(generator.random(rates.size) < rates, target) for _ in range(40)]
+    delays = [audit.broken_at - good for audit in audits if audit.broken_at]
+    assert len(delays) == 40
+    assert 0.65 * expected <= np.median(delays) <= expected
+
+
+@pytest.mark.thorough
+@given(st.floats(1e-6, 0.5), st.floats(0.5, 0.999), st.integers(0, 20_000))
+def test_so_many_audits_are_known_at_once_for_each_promise(
+    target: float, confidence: float, good: int
+) -> None:
+    soon = promise.audits_to_notice(target, confidence, 0)
+    assert 0 < promise.audits_to_notice(target, confidence, good) <= 10 * soon + 100
+
+
+@all_cases(
+    ("confidence", "expected"),
+    [
+        (0.95, (5, 100)),
+        (0.9, (10, 100)),
+        (0.5, (50, 100)),
+        (0.99, (1, 100)),
+        (0.999, (1, 1000)),
+        (0.975, (25, 1000)),
+        (0.9321, (68, 1000)),
+    ],
+)
+def test_the_confidence_counts_projects(confidence: float, expected: tuple[int, int]) -> None:
+    missed, projects = promise.misses_among(confidence)
+    assert (missed, projects) == expected
+    assert missed / projects >= 1 - confidence - 1e-9
+
+
+def test_two_labels_leave_a_tenth_of_the_reviewers_mistakes() -> None:
+    """Of right answers: one label wrong; both alike, or they differ and the expert errs."""
+    generator = np.random.default_rng(8)
+    first, second, expert = generator.random((3, 200_000)) < 0.03
+    counted = np.where(first == second, first, expert)
+    assert promise.slips_counted(0.03, 1) == 0.03
+    assert promise.slips_counted(0.03, 2) == pytest.approx(counted.mean(), rel=0.1)
 
 
 def test_the_audit_notices_within_the_items_at_hand_within_limits() -> None:
     assert promise.audit_share(0.05, 0.95, 1_000_000, 0.0) == promise.LEAST_AUDIT
     assert promise.audit_share(0.05, 0.95, 100, 0.0) == promise.MOST_AUDIT
     assert promise.audit_share(0.05, 0.95, 100, 0.4) == 0.4
-    assert promise.audit_share(0.05, 0.95, 5_000, 0.0) == pytest.approx(0.0572)
+    assert promise.audit_share(0.05, 0.95, 5_000, 0.0) == pytest.approx(0.0618)
 
 
 @all_cases(
@@ -92,7 +132,7 @@ def test_numbers_that_nothing_can_be_promised_by_are_refused(
     target: float, confidence: float, coverage: float
 ) -> None:
     with pytest.raises(InvalidInput, match="must be from"):
-        promise.check_promise(target, confidence, coverage)
+        promise.check_terms(promise.Terms(target, confidence, coverage))
 
 
 @all_cases(

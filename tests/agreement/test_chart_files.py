@@ -4,11 +4,9 @@ import csv
 import io
 import re
 
-import pytest
 from defusedxml.ElementTree import fromstring
 
 from apps.common.charts import Chart, files
-from labelhub.core.errors import InvalidInput
 from tests.agreement.chart_help import CHARTS, a_heatmap, confusion_of
 from tests.cases import all_cases
 from tests.common.test_charts import HOSTILE
@@ -48,13 +46,15 @@ def test_a_spreadsheet_runs_no_cell_of_the_data_and_numbers_keep_all_digits() ->
     assert rows[1][4:8] == ["0.5", "0.45", "0.55", "300"]
 
 
-def test_more_labels_than_can_be_drawn_leave_the_table_only() -> None:
+def test_of_more_labels_than_fit_the_most_frequent_are_drawn_and_the_table_has_all() -> None:
     labels = [f"label {number}" for number in range(13)]
-    chart = confusion_of(labels, {(labels[0], labels[0]): 3, (labels[0], labels[1]): 1})
+    chart = confusion_of(labels, {(labels[0], labels[0]): 3, (labels[0], labels[12]): 1})
     assert chart is not None
-    with pytest.raises(InvalidInput, match="table"):
-        files.svg_file(chart)
+    svg = files.svg_file(chart)
+    assert "the 12 most frequent of 13 labels" in svg
+    assert "label 12" in svg
+    assert "label 11" not in svg
     assert files.csv_file(chart).decode().splitlines()[1:] == [
         "label 0,label 0,3,right",
-        "label 0,label 1,1,wrong",
+        "label 0,label 12,1,wrong",
     ]

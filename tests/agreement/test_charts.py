@@ -107,12 +107,23 @@ def test_rows_have_their_value_interval_and_n_and_a_line_to_compare_with() -> No
     }  # fmt: skip
 
 
-def test_twelve_labels_are_drawn_and_thirteen_are_a_table() -> None:
+def test_the_twelve_most_frequent_labels_are_drawn() -> None:
     for count in (MOST_LABELS, MOST_LABELS + 1):
         labels = [str(number) for number in range(count)]
-        chart = made(confusion_of(labels, {("0", "0"): 1}))
-        assert bool(chart.marks) is (count <= MOST_LABELS)
+        last = labels[-1]
+        chart = made(confusion_of(labels, {("0", "0"): 1, (last, "0"): 2}))
+        assert len(chart.marks) == MOST_LABELS**2
+        assert [name.text for name in chart.x.names][-1] == last
+        assert ("12 most frequent of 13 labels" in chart.note) is (count > MOST_LABELS)
         assert chart.rows[0] == {"said": "0", "true": "0", "items": 1, "note": "right"}
+
+
+def test_items_that_ties_share_are_counted_in_part() -> None:
+    chart = made(confusion_of(["a", "b"], {("a", "a"): 2.5, ("b", "a"): 0.5}))
+    right, _, wrong, nothing = marks_of(chart, Cell)
+    assert (right.text, wrong.text, nothing.text) == ("2.5", "0.5", "0")
+    assert "right, 2.5 of 3" in chart.note
+    assert wrong.words == "0.5 items: answer b, gold a; 100\xa0% of these answers"
 
 
 def test_winning_rates_mark_the_used_epsilon_half_and_the_verdict_of_each_machine() -> None:

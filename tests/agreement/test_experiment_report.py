@@ -256,12 +256,12 @@ def test_an_item_just_at_the_bound_is_ambiguous_however_its_passes_add_up() -> N
 
 
 def test_where_nothing_varies_the_number_of_items_still_says_how_sure_it_is() -> None:
-    trial = trial_of(["good"] * 6)
-    signals = [{"first": "good", "votes": [["good", 5]], "d_rate": 1.0}] * 12
-    trial.arm("self_consistency", ["good"] * 12, signals, settings={"samples": 5}, replicates=2)
+    trial = trial_of(["good"] * 12)
+    signals = [{"first": "good", "votes": [["good", 5]], "d_rate": 1.0}] * 24
+    trial.arm("self_consistency", ["good"] * 24, signals, settings={"samples": 5}, replicates=2)
     arm = only(trial.report())
     assert arm.voices is not None
     for found in (arm.scores.accuracy, arm.normal, arm.voices.parts["all items"].percent):
-        assert (found["value"], found["high"], found["n"]) == (1.0, 1.0, 6)
-        assert found["low"] == pytest.approx(0.61, abs=0.01)
-    assert arm.scores.unparsed["high"] == pytest.approx(0.39, abs=0.01)
+        assert (found["value"], found["high"], found["n"]) == (1.0, 1.0, 12)
+        assert found["low"] == pytest.approx(0.76, abs=0.01)
+    assert arm.scores.unparsed["high"] == pytest.approx(0.24, abs=0.01)

@@ -18,7 +18,6 @@ from apps.labels.models import Label
 from apps.labels.services import annotator_for, record_label
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item, Project
-from labelhub.core.agreement.figures import BY_AUTHOR
 from labelhub.core.errors import InvalidInput
 from labelhub.core.llm.types import Call
 from tests.factories.authors import TEXT, asked, author_of, shown_to, site_with_features
@@ -91,7 +90,7 @@ def test_the_authors_own_labels_predict_and_those_of_the_crowd_do_not() -> None:
     own, crowd = (arm.scores.accuracy for arm in report.arms)
     assert own["value"] == 1.0
     assert crowd["value"] == pytest.approx(1 / 3)
-    assert crowd["method"] == BY_AUTHOR
+    assert crowd["method"] == "Wilson over authors, effective number"
     assert report.pairs[0].difference["value"] == pytest.approx(2 / 3)
     assert "flips" in report.pairs[0].method
     assert "author" in report.pairs[0].method

@@ -31,7 +31,6 @@ from labelhub.core.interview.features import starter_library
 from tests.architecture.access_table import Level
 from tests.factories.accounts import ApiKeyFactory, UserFactory, browser_of
 from tests.factories.authors import asked, author_of, server_key
-from tests.factories.echo import search_of
 from tests.factories.exchange import webhook_of
 from tests.factories.labels import open_item
 from tests.factories.llm import ModelSpecFactory
@@ -211,7 +210,6 @@ def _one_of_each_on(site: Site) -> dict[str, Any]:
         echo=echo, author=author, message_at=timezone.now(), policy="echo", item_ref="tent",
         item=item, vertical=SECRET,
     )  # fmt: skip
-    search_of(echo, instruction=SECRET, reason=SECRET)
     arms = [Arm("echo", 0.5, "echo"), Arm("nothing", 0.5, "nothing")]
     experiment = create_experiment(echo, name=SECRET, arms=arms, control="nothing")
     return {

@@ -9,8 +9,8 @@ from deploy.messages import phrase_names, phrases_of_python
 #: Names that are the same in every language.
 NAMES = {
     "API", "CSV", "Echo", "Enter", "Esc", "GET", "HTTPS", "ID", "IPS", "JSON", "JSONL", "LLM",
-    "LabelHub", "OpenAPI", "PNG", "POST", "REST", "ReDoc", "SNIPS", "SVG", "Swagger", "UI", "URL",
-    "USD", "UTC", "ms",
+    "LaTeX", "LabelHub", "OpenAPI", "PNG", "POST", "REST", "ReDoc", "SNIPS", "SVG", "Swagger", "UI",
+    "URL", "USD", "UTC", "ms",
 }  # fmt: skip
 _WORD = re.compile(r"[^\W\d_]{2,}")
 #: Not for people, or translated already; only line breaks stay.

@@ -22,14 +22,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
-from labelhub.core.echo.prediction import FeatureTask, MessageContext, PredictPlan, predict_call
+from labelhub.core.echo.examples import Example, ExampleIndex
+from labelhub.core.echo.prediction import MessageContext, predict_call
 from labelhub.core.interview.calls import (
     ROLES,
-    definition_of,
-    meanings_of,
     prediction_turn,
     signs_of,
+    value_schema,
 )
 from labelhub.core.interview.features import Feature, starter_library
 from labelhub.core.interview.pipeline import SPARE, AuthorMessage, InterviewPlan
@@ -73,15 +72,18 @@ def measured(answers: int, tokens: int, most: int) -> dict[str, dict[str, Any]]:
         feature.key: ExampleIndex(_examples(feature, answers, draws)) for feature in features[:most]
     }
     begin = time.process_time()
-    shown = {key: index.nearest(Wanted(TEXT, MOST, tokens)) for key, index in indexes.items()}
+    shown = {key: index.nearest(TEXT, most=MOST, tokens=tokens) for key, index in indexes.items()}
     looked = time.process_time() - begin
-    predicting = PredictPlan(prompt=LIBRARY.get("echo", "predict"), salt="s")
+    prompt = LIBRARY.get("echo", "predict")
     bare, full = (
         [
             predict_call(
-                _task(feature),
+                feature.key,
+                value_schema(feature),
                 MessageContext(TEXT),
-                predicting,
+                prompt,
+                "s",
+                signs=signs_of(feature),
                 examples=found.get(feature.key, ()),
             )
             for feature in features[:most]
@@ -99,17 +101,6 @@ def measured(answers: int, tokens: int, most: int) -> dict[str, dict[str, Any]]:
 def _told(calls: list[Call]) -> dict[str, Any]:
     tokens = [estimate_usage(call.messages, "").tokens_in for call in calls]
     return {"calls": len(calls), "tokens": sum(tokens), "each": round(sum(tokens) / len(tokens))}
-
-
-def _task(feature: Feature) -> FeatureTask:
-    return FeatureTask(
-        key=feature.key,
-        name=feature.name,
-        definition=definition_of(feature),
-        values=feature.values,
-        meanings=meanings_of(feature),
-        signs=signs_of(feature),
-    )
 
 
 def _examples(feature: Feature, count: int, draws: np.random.Generator) -> list[Example]:

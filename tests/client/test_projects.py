@@ -193,7 +193,8 @@ def test_reports_come_as_records(project: ProjectRow, reviewed: ProjectClient) -
     name = next(reviewed.labels(kind="llm")).annotator.id
     evaluation = reviewed.evaluation(annotator=name)
     assert (evaluation.n, evaluation.overall["accuracy"].value) == (3, 1.0)
-    assert evaluation.overall["accuracy"].low is not None
+    assert evaluation.overall["accuracy"].low is None
+    assert "too few items" in evaluation.overall["accuracy"].doubt
     assert [score.label for score in evaluation.labels] == ["good", "bad"]
     with pytest.raises(Invalid, match="since"):
         reviewed.agreement(since="yesterday")

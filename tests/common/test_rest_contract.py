@@ -33,7 +33,6 @@ from tests.architecture.access_world import World, shared_world
 from tests.common.openapi import assert_matches_schema, operations
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.authors import answered_by, author_of, site_with_features
-from tests.factories.echo import search_of
 from tests.factories.exchange import webhook_of
 from tests.factories.labels import open_item
 from tests.factories.llm import ModelSpecFactory, ProviderFactory
@@ -204,7 +203,6 @@ def add_to_site(site: Site) -> None:
     CatalogueItem.objects.create(echo=echo, ref=name, definition={"title": "Tent"})
     Selection.objects.create(echo=echo, author=author, number=0, selected=[], predicted={})
     decision_of(echo, author, timezone.now())
-    search_of(echo)
     arms = [Arm("echo", 0.5, "echo"), Arm("nothing", 0.5, "nothing")]
     create_experiment(echo, name=name, arms=arms, control="nothing")
 

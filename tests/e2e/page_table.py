@@ -29,7 +29,7 @@ NOT_PAGES = {
     "run_resume", "run_transcripts", "run_troubles", "set_language", "set_theme", "prompt_rendered",
     "prompt_trial_part", "prompt_try_preview", "variant_retire", "author_erase", "author_rule",
     "feature_add", "feature_change", "site_allow_here", "site_consent", "site_delete",
-    "site_echo_feature_parts", "site_echo_instruction", "site_echo_parts", "site_echo_settings",
+    "site_echo_feature_parts", "site_echo_parts", "site_echo_settings",
     "catalogue_item_switch", "catalogue_sample", "offer_experiment_change",
     "offer_experiment_parts", "site_offers_rows", "site_offers_switch",
     "site_key_add", "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",

@@ -1,6 +1,5 @@
 """Sites in the states their pages show: one with messages, an answer and a payout; one without."""
 
-import json
 import re
 import time
 from dataclasses import replace
@@ -9,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Page
 
 from tests.e2e.server import Server
-from tests.e2e.widget_steps import change, insert
+from tests.e2e.widget_steps import change
 
 WISH = "I want to buy a quiet laptop for the train, and it must not cost too much."
 GREETING = "hello there!"
@@ -30,32 +29,7 @@ def prepare_sites(server: Server, page: Page) -> dict[str, Any]:
     _write(host, busy)
     _make_due(server)
     server.api("POST", f"sites/{busy}/payouts/")
-    places = _places(page)
-    _search(server, int(places["demo_site"]))
-    return places
-
-
-def _search(server: Server, site: int) -> None:
-    """A search for an instruction that has ended; what it found was taken out again."""
-    share = {"value": 0.7, "low": 0.6, "high": 0.8, "n": 84, "method": "Wilson"}
-    search = {
-        "echo_id": site,
-        "feature": "urgency",
-        "status": "better",
-        "present": "",
-        "instruction": "Look at what the author says about the time that is left.",
-        "active": 0,
-        "why": "better",
-        "reason": "The best of 8 would hardly have led by chance alone.",
-        "found": json.dumps({"figures": {"present": share, "best": share}}),
-        "answers": 110,
-        "until": 1,
-        "calls": 402,
-        "cost_nanousd": 0,
-        "created_at": "2026-01-01 12:00:00",
-        "ended_at": "2026-01-01 13:00:00",
-    }
-    insert(server, "echo_promptsearch", search)
+    return _places(page)
 
 
 def _make_due(server: Server) -> None:

@@ -8,7 +8,8 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.authors.models import Site
-from apps.echo.models import Echo
+from apps.echo.models import Echo, Selection
+from apps.echo.selectors.predictions import choices_of
 from apps.echo.services.configuration import freeze, is_frozen
 from apps.echo.services.learning import keep_up_with
 from tests.authors.pages.reading import page, words
@@ -91,6 +92,24 @@ def test_what_was_asked_is_told_with_its_reason(
     assert "Predicted" not in seen
 
 
+def test_a_question_that_was_stored_beside_older_predictions_is_left_out(
+    manager: Client, site: Site
+) -> None:
+    """As if an offer's selection, without a language model, came before that of the survey."""
+    ask_author(author_of(site), TEXT)
+    selection = Selection.objects.get()
+    (key, *_rest) = selection.predicted
+    del selection.predicted[key]
+    selection.asked.setdefault(key, {"worth": 1.0, "propensity": 1.0, "asked": True})
+    # Of an older version, without a gain.
+    for record in selection.predicted.values():
+        del record["gain"]
+    selection.save()
+    shown = choices_of(Echo.objects.get(site=site))[0]["shown"]
+    assert {feature["points"] for feature in shown} == {None}
+    assert told(manager, site)
+
+
 def test_hostile_text_stays_text(manager: Client, site: Site) -> None:
     ask_author(author_of(site), "<script>alert(1)</script> I want a tent, it must not cost much.")
     assert "<script>alert" not in manager.get(page(site, "echo/")).content.decode()
@@ -119,15 +138,12 @@ def test_of_two_managers_who_freeze_it_at_once_one_is_told_so(site: Site, echo: 
 def test_settings_are_kept_within_their_ranges(manager: Client, site: Site) -> None:
     address = page(site, "echo/settings/")
     good = {"k": 5, "explore": 0.2, "burden": 0.01, "models_per_message": 12}
-    good |= {"llm_features": 0, "example_tokens": 0, "search_calls_per_day": 50}
+    good |= {"llm_features": 0, "example_tokens": 0}
     assert manager.post(address, good).status_code == 302
     echo = Echo.objects.get()
     assert (echo.k, echo.explore, echo.burden, echo.models_per_message) == (5, 0.2, 0.01, 12)
-    assert (echo.llm_features, echo.example_tokens, echo.search_on) == (0, 0, False)
-    manager.post(address, good | {"search_on": "on"})
-    echo.refresh_from_db()
-    assert (echo.search_on, echo.search_calls_per_day) == (True, 50)
-    beyond = {"llm_features": 21, "example_tokens": 2001, "search_calls_per_day": 0}
+    assert (echo.llm_features, echo.example_tokens) == (0, 0)
+    beyond = {"llm_features": 21, "example_tokens": 2001}
     for field, value in beyond.items():
         assert manager.post(address, good | {field: value}).status_code == 422
     refused = manager.post(address, good | {"explore": 1.5})

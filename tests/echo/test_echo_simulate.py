@@ -14,6 +14,7 @@ from apps.echo.learning_curves import ARM_NAMES
 from apps.echo.management.commands import echo_simulate
 from labelhub.core.echo.simulator import (
     ARMS,
+    CLICK_RATE,
     Settings,
     SimulatedArm,
     SimulationTrace,
@@ -48,7 +49,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
     asked: list[tuple[Settings, int]] = []
 
     def simulate(
-        settings: Settings, seeds: int, *, report: Callable[[int, int], None]
+        settings: Settings, seeds: int, first: int, *, report: Callable[[int, int], None]
     ) -> dict[str, Any]:
         asked.append((settings, seeds))
         report(1, 2)
@@ -67,6 +68,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
         (["--k", "3"], "k: must be from 4 to half of the features."),
         (["--features", "20", "--k", "11"], "k: must be from 4 to half of the features."),
         (["--seeds", "0"], "seeds: must be from 1 to 1000."),
+        (["--first-seed", "-1", "--seeds", "1"], "first_seed: must not be negative."),
+        (["--click-rate", "0"], "click_rate: must be from 0.001 to 0.9."),
+        (["--helpfulness", "2"], "helpfulness: must be from 0 to 1."),
         (["--questions", "79"], "questions: must be from 80 to 800000."),
         (["--questions", "800001"], "questions: must be from 80 to 800000."),
         (["--curves", "curves.png"], "curves: must end in .svg."),
@@ -108,7 +112,7 @@ def test_people_are_told_each_figure_with_its_interval(
     )
     for name in list(ARM_NAMES.values())[1:]:
         assert f"Regret against an arm that {name}: " in out
-    assert "Calibration error of the uncertainty: " in out
+    assert "Expected calibration error (ECE) of the uncertainty: " in out
 
 
 @pytest.mark.thorough
@@ -120,8 +124,9 @@ def test_a_real_small_run_prints_one_object_of_finite_figures(
     printed = json.loads(out, parse_constant=pytest.fail)
     assert out.count("\n") == 1
     assert printed["settings"] == {
-        "features": 40, "k": 5, "messages": 100, "seeds": 3,
+        "features": 40, "k": 5, "messages": 100, "seeds": 3, "first_seed": 0,
         "spam": False, "drift": False, "per_author": False,
+        "click_rate": CLICK_RATE, "helpfulness": 0.0,
     }  # fmt: skip
     assert printed["accuracy_gain"]["n"] == 3
     assert {point["figure"] for point in printed["curves"]} == {"accuracy", "found", "regret"}

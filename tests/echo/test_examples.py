@@ -115,7 +115,7 @@ def test_new_answers_are_read_alone_and_other_features_stay_as_they_are(
     labelled(other, FAR, "urgency", "no_hurry")
     after = indexes_of(echo.site_id, ())
     assert after["budget"] is before["budget"]
-    assert len(after["urgency"]) == 2
+    assert len(after["urgency"]._examples) == 2
 
 
 def test_the_newest_answers_of_a_feature_are_kept(

@@ -1,5 +1,6 @@
 """Rounds of learning over all sites, how far each has learnt, and making a state anew."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
 
@@ -14,13 +15,14 @@ from apps.authors.services.trust import set_ruling
 from apps.common.jobs import waiting_jobs
 from apps.common.models import Job
 from apps.echo.models import Echo, LogEvent, ModelState
-from apps.echo.selectors.learning import status_of
+from apps.echo.selectors.learning import counted_events, status_of
 from apps.echo.services import events
 from apps.echo.services.configuration import freeze
 from apps.echo.services.events import gather_answers, log_events
 from apps.echo.services.learning import KIND, echoes_with_news, keep_up, keep_up_with, rebuild_state
-from labelhub.core.echo.events import Restored, Rewarded, Withdrawn
+from labelhub.core.echo.events import Event, Frozen, Restored, Rewarded, Withdrawn
 from labelhub.core.errors import Conflict
+from tests.cases import all_cases
 from tests.factories.authors import author_of, site_with_features
 from tests.factories.echo import (
     TEXT,
@@ -173,6 +175,40 @@ def test_what_was_withdrawn_does_not_until_it_is_restored(rewarded_echo: Echo) -
         rewarded_echo, [(Withdrawn("w-3", "reward-1"), None), (Restored("r-2", second), None)]
     )
     assert counted(rewarded_echo) == (4, 2)
+
+
+@all_cases(
+    ("log", "counted"),
+    [
+        ("aa", "12"),
+        ("aaw", "2"),
+        ("aawr", "12"),
+        ("aawrw", "2"),
+        ("afaata", "16"),
+        ("affata", "16"),
+        ("afafata", "17"),
+        ("aftfaa", "1"),
+        ("tafawt", ""),
+    ],
+)
+def test_the_last_word_about_an_event_counts_and_what_came_while_frozen_never_does(
+    echo: Echo, log: str, counted: str
+) -> None:
+    """``a`` is an answer, ``w`` withdraws the first one and ``r`` restores it, ``f`` freezes and
+    ``t`` thaws."""
+    echo.log.all().delete()
+    Echo.objects.update(logged=0)
+    first = f"e{log.index('a') + 1}"
+    events: dict[str, Callable[[str], Event]] = {
+        "a": lambda ref: Rewarded(ref, "ada", True, (), 1.0),
+        "w": lambda ref: Withdrawn(ref, first),
+        "r": lambda ref: Restored(ref, first),
+        "f": lambda ref: Frozen(ref, on=True),
+        "t": lambda ref: Frozen(ref, on=False),
+    }
+    log_events(echo, [(events[kind](f"e{n}"), None) for n, kind in enumerate(log, start=1)])
+    found = counted_events(echo, len(log)).order_by("number").values_list("number", flat=True)
+    assert "".join(map(str, found)) == counted
 
 
 def test_who_freezes_what_is_frozen_changes_nothing(rewarded_echo: Echo) -> None:

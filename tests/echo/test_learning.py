@@ -183,9 +183,9 @@ def test_whose_data_is_deleted_while_the_state_is_made_anew_has_taught_nothing(
     keep_up_with(echo)
     erase_author(others[0])
 
-    def store_late(echo: Echo, state: EchoState, number: int) -> None:
+    def store_late(echo: Echo, state: EchoState, number: int, *, whole: bool) -> None:
         erase_author(others[1])
-        store_state(echo, state, number)
+        store_state(echo, state, number, whole=whole)
 
     later = Mock(side_effect=store_late)
     monkeypatch.setattr(learning, "store_state", later)
@@ -265,6 +265,13 @@ def test_events_that_were_rolled_back_are_learnt_again_after_the_migration(
     keep_up_with(Echo.objects.get())
     assert learnt_digest(echo) == before
     assert echo.log.count() == 1
+
+
+def test_searches_for_instructions_under_way_end_with_the_migration(echo: Echo) -> None:
+    for kind in ("echo.search", KIND):
+        Job.objects.create(kind=kind, subject=echo.pk)
+    import_module("apps.echo.migrations.0006_no_prompt_search").forget_jobs(apps, None)
+    assert list(Job.objects.values_list("kind", flat=True)) == [KIND]
 
 
 def test_a_snapshot_that_cannot_be_read_is_passed_over(echo: Echo, author: Author) -> None:

@@ -120,31 +120,6 @@ def test_trials_are_told_apart_by_how_clear_the_single_answers_were(run: Any) ->
     assert run("table_002_3.py", court)[0]["Decision makers"] == "3"
 
 
-LABELS = """item_id,annotator_id,annotator_type,label,gold,seconds,cost_usd
-1,x,author,y,,,
-1,a,crowd,y,,10,
-1,b,crowd,y,,20,
-1,c,crowd,n,,30,
-2,x,author,n,,,
-2,a,crowd,y,,10,0.5
-2,b,crowd,n,,10,
-2,m,llm,n,,1,0.25
-3,a,crowd,y,,10,
-"""
-
-
-def test_kinds_of_annotators_stand_against_authors(run: Any) -> None:
-    Path("labels.csv").write_text(LABELS, encoding="utf-8")
-    crowd, llm = run("table_004_1.py", "labels.csv")
-    assert (crowd["Author accuracy %"][:4], llm["Author accuracy %"][:5]) == ("60.0", "100.0")
-    assert (crowd["Cohen kappa"], llm["Cohen kappa"]) == ("0.0", "")
-    (row,) = run("table_004_2.py", "labels.csv")
-    assert [row[name] for name in ("Agreeing", "mean", "count")] == ["2.0", "1.0", "1"]
-    times = {row["Annotation"]: row for row in run("table_004_4.py", "labels.csv", "crowd=36")}
-    assert times["crowd"]["Seconds per label"] == "10.0"
-    assert (times["crowd"]["Cost per label"], times["llm"]["Cost per label"]) == ("0.15", "0.25")
-
-
 ITEMS = [
     ("good", "The room was good and the staff were good too."),
     ("bad", "A bad stay: bad food, a bad bed."),
@@ -173,8 +148,6 @@ TABLES = [
     ("figure_002_6.py", "vote.jsonl", "court.jsonl"),
     ("figure_002_7.py", "vote.jsonl", "sequence.jsonl"),
     ("figure_002_8.py", "court.jsonl", "sequence.jsonl"),
-    ("table_004_1.py", "labels.csv"),
-    ("table_004_4.py", "labels.csv"),
 ]
 
 
@@ -183,10 +156,8 @@ TABLES = [
 def test_every_script_reads_what_the_commands_write(run: Any) -> None:
     call_command("create_project", "moods", "--task", "single", "--labels", "good,bad")
     rows = [
-        {"id": f"i{index}", "text": text, "gold": gold,
-         "labels": [{"annotator": "writer", "kind": "author", "value": gold}]}
-        for index, (gold, text) in enumerate(ITEMS)
-    ]  # fmt: skip
+        {"id": f"i{index}", "text": text, "gold": gold} for index, (gold, text) in enumerate(ITEMS)
+    ]
     Path("items.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     call_command("import_items", "moods", "items.jsonl")
     for name, protocol in RUNS.items():
@@ -195,14 +166,11 @@ def test_every_script_reads_what_the_commands_write(run: Any) -> None:
         call_command("preannotate", *args, stdout=out)
         run_id = str(json.loads(out.getvalue())["run"])
         call_command("export_debates", "moods", "--run", run_id, "--output", f"{name}.jsonl")
-    call_command("export_labels", "moods", "--format", "csv_long", "--output", "labels.csv")
 
     tables = {args[0]: run(*args) for args in TABLES}
 
     assert all(tables.values())
-    assert {args[0] for args in TABLES} | {"table_004_2.py"} == {
-        path.name for path in SCRIPTS.glob("*_00?_*.py")
-    }
+    assert {args[0] for args in TABLES} == {path.name for path in SCRIPTS.glob("*_00?_*.py")}
     # Three texts speak for themselves; the offline model reads the third by its words.
     right = [row["Accuracy %"] for row in tables["table_001_1.py"]]
     assert all(cell.startswith(("75.0 [", "100.0 [")) for cell in right)

@@ -11,7 +11,7 @@ from apps.authors.models import Answer, Author, Conversation, Message, Question,
 from apps.authors.services.answers import SubmittedAnswer, record_answer
 from apps.authors.services.message_lease import claim_message
 from apps.authors.services.questions import Models, interview, store_questions
-from apps.echo.models import Echo, PromptSearch, Scored
+from apps.echo.models import Echo, Scored
 from apps.echo.services import prediction
 from apps.echo.services.configuration import switch_echo
 from apps.echo.services.events import log_events
@@ -194,25 +194,3 @@ def _answered(echo: Echo, feature: str, number: int, loss: float) -> Answered:
         vector=vector_of(f"words of {feature} {number}"),
         values=("a", "b", "c"),
     )
-
-
-HINT = "Look at what the author says about the time that is left, before anything else."
-
-
-def search_of(echo: Echo, feature: str = "urgency", **fields: Any) -> PromptSearch:
-    """A search that has ended and found :data:`HINT`, which is not in use; its figures are made
-    up."""
-    ended = fields.pop("ended_at", timezone.now())
-    given = {"status": "better", "why": "better", "instruction": HINT, "answers": 110, "until": 1}
-    figures = {
-        "present": _share(0.5, 0.4, 0.6),
-        "best": _share(0.75, 0.66, 0.83),
-        "difference": _share(0.25, 0.1, 0.4) | {"method": "t over authors, 98.75%"},
-    }
-    found = {"figures": figures, "chance": 0.001, "level": 0.00625, "labels": {"kept_back": 80}}
-    values = given | {"found": found, "calls": 402, "cost_nanousd": 200_000_000} | fields
-    return PromptSearch.objects.create(echo=echo, feature=feature, ended_at=ended, **values)
-
-
-def _share(value: float, low: float, high: float) -> dict[str, Any]:
-    return {"value": value, "low": low, "high": high, "n": 80, "method": "Wilson"}

@@ -2,17 +2,33 @@
 
 from typing import Any
 
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
+from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
+from apps.agreement.api.publication import (
+    REFERENCES,
+    TABLES,
+    csv_file,
+    latex_file,
+    page_reference,
+    paper_tables,
+)
 from apps.agreement.evaluation import evaluation_report, gold_rows
 from apps.agreement.report.services import agreement_report
-from apps.agreement.report.slices import Slice, find_annotator_id
+from apps.agreement.report.slices import OTHERS, Slice, annotator_title, find_annotator_id
+from apps.common.api.negotiation import OneRenderer
+from apps.common.charts.files import attachment
 from apps.labels.models import Gold
 from apps.projects.api.viewsets import ProjectViewSet
+
+#: Form of tables → ending, media type and writer of the file.
+FILES = {"csv": ("csv", "text/csv", csv_file), "latex": ("tex", "application/x-tex", latex_file)}
 
 
 class FigureSerializer(serializers.Serializer[Any]):
@@ -45,6 +61,11 @@ class SliceSerializer(serializers.Serializer[Any]):
     tag = serializers.CharField(
         required=False, help_text="Only items with this tag, or key=value of their meta data."
     )
+    intervals = serializers.ChoiceField(
+        choices=[OTHERS],
+        required=False,
+        help_text="Intervals for other annotators like these; by default they are for these.",
+    )
 
 
 class AgreementSerializer(serializers.Serializer[Any]):
@@ -53,6 +74,10 @@ class AgreementSerializer(serializers.Serializer[Any]):
     project = serializers.CharField()
     task = serializers.CharField()
     slice = serializers.DictField(child=serializers.CharField())
+    intervals = serializers.ChoiceField(
+        choices=["these", OTHERS],
+        help_text="The annotators that intervals are for: these, or others like them.",
+    )
     unit = serializers.CharField(help_text="The units drawn for intervals: items, authors, ….")
     categories = serializers.ListField(child=serializers.CharField(), allow_null=True)
     offline = serializers.DictField(
@@ -63,7 +88,7 @@ class AgreementSerializer(serializers.Serializer[Any]):
     sources = serializers.DictField(child=serializers.DictField())
     people = serializers.DictField(
         child=FigureSerializer(),
-        help_text="Crowd and experts together: the recommended coefficient and percent agreement.",
+        help_text="Crowd and experts together: the recommended coefficient and observed agreement.",
     )
     within = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
     per_label = serializers.DictField(child=serializers.ListField(child=serializers.DictField()))
@@ -84,11 +109,12 @@ class AgreementSerializer(serializers.Serializer[Any]):
     alt_test_by_author = serializers.DictField(child=serializers.DictField())
     comparisons = serializers.DictField(
         child=serializers.DictField(),
-        help_text="By truth: Cochran's Q and exact McNemar, or permutations of whole clusters.",
+        help_text="By reference: Cochran's Q, and a sign-flip test of each pair of kinds, which is "
+        "McNemar's exact test without ties; whole clusters are permuted.",
     )
     truths = serializers.DictField(
         child=serializers.DictField(child=serializers.IntegerField()),
-        help_text="By truth: how many items truly have each label.",
+        help_text="By reference: how many items have each label there.",
     )
     position_bias = serializers.DictField(child=serializers.DictField())
     calibration = serializers.DictField(child=serializers.DictField())
@@ -105,6 +131,36 @@ class AgreementSerializer(serializers.Serializer[Any]):
         "are left out.",
     )
     cost = serializers.DictField(child=serializers.DictField(child=FigureSerializer()))
+
+
+class TablesQuerySerializer(SliceSerializer):
+    """Which tables, and of which part of the ledger."""
+
+    format = serializers.ChoiceField(choices=["json", *FILES], default="json")
+    table = serializers.ChoiceField(
+        choices=list(TABLES), required=False, help_text="Only this one; all by default."
+    )
+    reference = serializers.ChoiceField(
+        choices=list(REFERENCES),
+        required=False,
+        help_text="What accuracy is measured by; the author by default, where an author answered.",
+    )
+
+
+class TableSerializer(serializers.Serializer[Any]):
+    """A table: one figure per row, with ``reason`` if its ``value`` is null."""
+
+    caption = serializers.CharField()
+    rows = serializers.ListField(child=serializers.DictField())
+
+
+class TablesSerializer(serializers.Serializer[Any]):
+    """Tables of a paper, by name."""
+
+    project = serializers.CharField()
+    slice = serializers.DictField(child=serializers.CharField())
+    reference = serializers.CharField()
+    tables = serializers.DictField(child=TableSerializer())
 
 
 class CountsSerializer(serializers.Serializer[Any]):
@@ -204,10 +260,44 @@ class AgreementViewSet(ProjectViewSet):
 
         Every figure has its interval; one that cannot be computed is null with the reason.
         """
-        given = self.read_query(SliceSerializer)
+        asked = self._slice(self.read_query(SliceSerializer))
+        return Response(agreement_report(self.project, asked, user=request.user))
+
+    @extend_schema(
+        parameters=[TablesQuerySerializer],
+        responses={
+            (200, "application/json"): TablesSerializer,
+            **{(200, media): OpenApiTypes.STR for _, media, _ in FILES.values()},
+        },
+    )
+    @action(detail=False, content_negotiation_class=OneRenderer)
+    def tables(self, request: SignedInApiRequest, **_: str) -> HttpResponse:
+        """Download tables for a paper.
+
+        Accuracy by kind of annotator and by agreeing labels, agreement, cost and time: the numbers
+        of the report, as JSON or CSV with one figure per row, or as LaTeX.
+        """
+        given = self.read_query(TablesQuerySerializer)
+        form, name, by = (given.pop(key, "") for key in ("format", "table", "reference"))
+        asked = self._slice(given)
+        report = agreement_report(self.project, asked, user=request.user)
+        by = by or page_reference(report)
+        who = annotator_title(self.project, asked.annotator)
+        tables = paper_tables(report, [name] if name else list(TABLES), by, who)
+        if form == "json":
+            whole = {"project": self.project.slug, "slice": asked.given, "reference": by}
+            return Response({**whole, "tables": tables})
+        ending, media, write = FILES[form]
+        content = write(tables).encode(errors="replace")
+        response = HttpResponse(content, content_type=f"{media}; charset=utf-8")
+        names = (self.project.slug, name or "tables")
+        response["Content-Disposition"] = attachment(names, asked.given, ending)
+        return response
+
+    def _slice(self, given: dict[str, Any]) -> Slice:
         if "annotator" in given:
             given["annotator"] = find_annotator_id(self.project, given["annotator"])
-        return Response(agreement_report(self.project, Slice(**given), user=request.user))
+        return Slice(**given)
 
 
 class EvaluationViewSet(ProjectViewSet):

@@ -26,26 +26,32 @@ from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
 from labelhub.core.errors import Conflict, InvalidInput
 
-USUAL = {
-    "target": promise.USUAL_TARGET,
-    "confidence": promise.USUAL_CONFIDENCE,
-    "coverage": promise.USUAL_COVERAGE,
-}
 ASKED = [
     OpenApiParameter("target", OpenApiTypes.DOUBLE, description="Share of wrong ones, to 0.5."),
     OpenApiParameter("confidence", OpenApiTypes.DOUBLE, description="0.5 to 0.999."),
     OpenApiParameter("coverage", OpenApiTypes.DOUBLE, description="Share hoped to be accepted."),
+    OpenApiParameter("labels_per_item", OpenApiTypes.INT, description="Of the sample, 1 or 2."),
 ]
 
 
 class PromiseSerializer(serializers.Serializer[Any]):
-    """A promise: with ``confidence``, at most ``target`` of the accepted items are wrong."""
+    """A promise: at most ``target`` of the accepted items are wrong.
+
+    Of a hundred projects that draw such a sample, at most 100 x (1 - ``confidence``) accept with a
+    higher error. It holds for items like those sampled, and not for new authors, templates or
+    sources.
+    """
 
     target = serializers.FloatField(min_value=0, max_value=promise.MOST_TARGET)
     confidence = serializers.FloatField(default=promise.USUAL_CONFIDENCE)
     coverage = serializers.FloatField(
         default=promise.USUAL_COVERAGE,
         help_text="Share of the items that is hoped to be accepted; the less, the more labels.",
+    )
+    labels_per_item = serializers.IntegerField(
+        default=1,
+        help_text="Blind labels of each item of the sample, 1 or 2; where two differ, an expert "
+        "decides.",
     )
 
 
@@ -57,11 +63,16 @@ class AutomationSerializer(serializers.Serializer[Any]):
     failure = serializers.CharField(
         allow_blank=True, help_text="Why the judged sample does not prove the promise."
     )
+    guarantee = serializers.CharField(help_text="What the promise means and what it holds for.")
     items = serializers.DictField(help_text="Counted when the sample was judged, once it is.")
     plan = serializers.DictField(help_text="The costs of the promise asked for.")
     sample = serializers.DictField(allow_null=True, help_text="Its errors only once complete.")
     promise = serializers.DictField(allow_null=True)
-    audit = serializers.DictField(allow_null=True, help_text="Blind audits since switched on.")
+    audit = serializers.DictField(
+        allow_null=True,
+        help_text="Blind audits since switched on, one label each. `low` and `high` hold at all "
+        "times if the rate has not changed; `recent` is the rate of the last 100.",
+    )
     ended = serializers.DictField(allow_null=True, help_text="How the last promise ended.")
     shares = serializers.ListField(child=serializers.DictField())
 
@@ -79,7 +90,7 @@ class AutomationViewSet(ProjectViewSet):
         The costs of a promise, the state of the live one, and whether it still holds.
         """
         return Response(
-            automation_json(automation_state(self.project, _read_promise(request.query_params)))
+            automation_json(automation_state(self.project, _read_terms(request.query_params)))
         )
 
     @extend_schema(
@@ -94,7 +105,7 @@ class AutomationViewSet(ProjectViewSet):
         the sample is drawn and waits for people; send the same again when they are done.
         """
         found, fresh = _find_or_draw_sample(
-            self.project, request.user, self.read_body(PromiseSerializer)
+            self.project, request.user, promise.Terms(**self.read_body(PromiseSerializer))
         )
         settle_if_small(found)
         now = automation_state(self.project)
@@ -118,14 +129,14 @@ class AutomationViewSet(ProjectViewSet):
 
 
 def _find_or_draw_sample(
-    project: Project, actor: User, asked: Mapping[str, float]
+    project: Project, actor: User, terms: promise.Terms
 ) -> tuple[Guarantee, bool]:
     """The sample of this very promise, and whether it was drawn just now."""
     live = live_guarantee(project)
     if live is None:
-        return draw_sample(project, actor=actor, **asked), True
-    promise.check_promise(asked["target"], asked["confidence"], asked["coverage"])
-    if (live.target, live.confidence) != (asked["target"], asked["confidence"]):
+        return draw_sample(project, actor=actor, terms=terms), True
+    promise.check_terms(terms)
+    if (live.target, live.confidence) != (terms.target, terms.confidence):
         raise Conflict(
             f"The sample was drawn for at most {live.target:g} wrong at a confidence of "
             f"{live.confidence:g}. Another promise wants a sample of its own: give this one up.",
@@ -134,19 +145,19 @@ def _find_or_draw_sample(
     return live, False
 
 
-def _read_promise(given: Mapping[str, str]) -> tuple[float, float, float] | None:
-    if not any(name in given for name in USUAL):
+def _read_terms(given: Mapping[str, str]) -> promise.Terms | None:
+    numbers: dict[str, Any] = {}
+    for name, usual in promise.Terms()._asdict().items():
+        if raw := given.get(name):
+            try:
+                numbers[name] = type(usual)(raw)
+            except ValueError:
+                raise InvalidInput.at(name, f"must be a number, not '{raw[:40]}'.") from None
+    if not numbers:
         return None
-    numbers = []
-    for name, usual in USUAL.items():
-        raw = given.get(name) or str(usual)
-        try:
-            numbers.append(float(raw))
-        except ValueError:
-            raise InvalidInput.at(name, f"must be a number, not '{raw[:40]}'.") from None
-    target, confidence, coverage = numbers
-    promise.check_promise(target, confidence, coverage)
-    return target, confidence, coverage
+    terms = promise.Terms(**numbers)
+    promise.check_terms(terms)
+    return terms
 
 
 def automation_json(found: AutomationState) -> dict[str, Any]:
@@ -156,27 +167,30 @@ def automation_json(found: AutomationState) -> dict[str, Any]:
         "state": live.state if live else "off",
         "judged": live is not None and live.verdict is not None,
         "failure": found.failure,
+        "guarantee": found.meaning,
         "items": {"debated": found.pool.debated, "within_rule": found.pool.within_rule},
         "plan": {
-            "target": found.plan.target,
-            "confidence": found.plan.confidence,
-            "coverage": found.plan.coverage,
-            "labels_needed": found.plan.needed,
+            **found.plan.terms._asdict(),
+            "labels_needed": found.plan.needed * found.plan.terms.labels_per_item,
+            "labels_expected": found.plan.labels,
             "sample_size": found.plan.size,
             "available": found.plan.available,
             "decided": found.plan.decided,
             "surest": found.plan.surest,
             "errors_tolerated": found.plan.tolerated,
             "audits_to_notice_double": found.plan.notice,
+            "reviewer_error": found.plan.reviewer_error,
         },
         "sample": drawn and live and _sample(live, drawn, found),
-        "promise": _promise(live) if live else None,
+        "promise": _promise(live) | {"debated_since": found.debated_since} if live else None,
         "audit": audit
         and {
             "n": audit.n,
             "errors": audit.errors,
             "low": audit.low,
             "high": audit.high,
+            "recent": audit.recent,
+            "audits_to_notice_double": found.notice,
             "evidence": audit.evidence,
             "broken_at": audit.broken_at,
         },
@@ -192,6 +206,7 @@ def _sample(live: Guarantee, drawn: Drawn, found: AutomationState) -> dict[str, 
     chosen = found.chosen
     return {
         "drawn": len(live.sample),
+        "labels_per_item": live.labels_per_item,
         "labelled": len(drawn.known),
         "pending": len(drawn.pending),
         "decided_before": sum(count for _, count in found.decided_before),

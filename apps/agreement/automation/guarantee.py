@@ -34,7 +34,7 @@ from apps.debates import services as debates
 from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of, stored_rule
 from apps.debates.selectors.rules import latest_debates, routing_now
-from apps.labels.services import replan
+from apps.labels.services import replan, require_labels_here
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, audit_bound
 from labelhub.core.debate.routing import Rule, read_rule
@@ -182,6 +182,8 @@ def settle_items(guarantee: Guarantee) -> None:
     if guarantee.state == State.DRAWN:
         queue_sample(guarantee)
     else:
+        if guarantee.labels_per_item > 1:
+            require_labels_here(project, guarantee.sample, 1)
         replan(project)
         debates.reroute(project)
     same = Guarantee.objects.filter(pk=guarantee.pk, state=guarantee.state)

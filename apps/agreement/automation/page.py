@@ -11,13 +11,20 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.agreement.automation import promise
 from apps.agreement.automation.decisions import author_labels_before
-from apps.agreement.automation.pool import Counts, LabelShare, Reach, count_pool, reach_of
-from apps.agreement.automation.promise import may_allow_more
+from apps.agreement.automation.pool import (
+    Counts,
+    LabelShare,
+    Reach,
+    count_debated_since,
+    count_pool,
+    reach_of,
+)
+from apps.agreement.automation.promise import Terms, may_allow_more
 from apps.agreement.automation.sample import Drawn, Verdict, judge, sample_of, why_stale
 from apps.agreement.automation.tasks import check_live_promise
 from apps.agreement.models import Guarantee
 from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, number_tick, share_tick
-from apps.common.figures import count_words, percent_words, share_words
+from apps.common.figures import count_words, localise, percent_words, share_words
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
@@ -131,6 +138,7 @@ COVERAGES = (
     ("25", _("a quarter of the items")),
     ("10", _("a tenth of the items")),
 )
+LABELS = ((1, _("one")), (2, _("two that must agree")))
 #: A promise of fewer errors would take more than thirty thousand labels at the usual confidence.
 LEAST_PERCENT = 0.01
 
@@ -150,7 +158,7 @@ class PromiseForm(forms.Form):
         initial=f"{100 * promise.USUAL_CONFIDENCE:g}",
         widget=forms.NumberInput(attrs={"step": "any"}),
         label=_("Confidence, in per cent"),
-        help_text=_("Of a hundred projects with such a promise, at least so many keep it."),
+        help_text=_("Of a hundred projects that draw such a sample, so many keep the promise."),
     )
     coverage = forms.ChoiceField(
         choices=COVERAGES,
@@ -158,11 +166,24 @@ class PromiseForm(forms.Form):
         label=_("Items you hope to accept"),
         help_text=_("The fewer items are accepted, the more must be labelled."),
     )
+    labels_per_item = forms.TypedChoiceField(
+        choices=LABELS,
+        coerce=int,
+        required=False,
+        initial=1,
+        label=_("Blind labels per item of the sample"),
+        help_text=_("Where two people differ, an expert decides."),
+    )
 
-    def asked(self) -> tuple[float, float, float]:
-        """Target, confidence and coverage of the checked form, as shares in [0, 1]."""
+    def asked(self) -> Terms:
+        """The terms of the checked form."""
         data = self.cleaned_data
-        return _share(data["target"]), _share(data["confidence"]), _share(float(data["coverage"]))
+        return Terms(
+            target=_share(data["target"]),
+            confidence=_share(data["confidence"]),
+            coverage=_share(float(data["coverage"])),
+            labels_per_item=data["labels_per_item"] or 1,
+        )
 
 
 def _share(percent: float) -> float:
@@ -192,12 +213,11 @@ class Plan:
     so that the hoped share can be accepted and a stray error does not end it, or all if there are
     fewer than the ``wanted``; ``surest``: how many of them the first bound must accept, with at
     most ``tolerated`` wrong ones; ``available``: how many may be drawn, ``decided``: of
-    these by people already; ``notice``: audits after which twice the promised error is noticed.
+    these by people already; ``notice``: audits after which an error that rises to twice the
+    promised one is noticed.
     """
 
-    target: float
-    confidence: float
-    coverage: float
+    terms: Terms
     needed: int
     wanted: int
     size: int
@@ -209,8 +229,9 @@ class Plan:
 
     @property
     def labels(self) -> int:
-        """The expected number of drawn items that people have yet to decide."""
-        return round(self.size * (1 - self.decided / max(self.available, 1)))
+        """The expected number of labels, of drawn items that people have yet to decide."""
+        items = self.size * (1 - self.decided / max(self.available, 1))
+        return round(items * self.terms.labels_per_item)
 
     @property
     def share(self) -> float:
@@ -223,8 +244,34 @@ class Plan:
         return self.available >= self.needed
 
     @property
+    def later(self) -> int:
+        """How many good audits the error rises after."""
+        return promise.LATER
+
+    @property
+    def reviewer_error(self) -> str:
+        """What mistakes of reviewers do to the promise, in words."""
+        slips = promise.USUAL_SLIPS
+        shown = {
+            labels: localise(f"{self.surest * promise.slips_counted(slips, labels):.1f}")
+            for labels, _words in LABELS
+        }
+        return gettext(
+            "What people say is taken for the truth, so the measured error is about the debate’s "
+            "error plus the reviewers’. If they err in %(slips)s of the items, a debate that is "
+            "always right looks wrong in about %(with_one)s of the %(surest)s most certain with "
+            "one label per item, and in about %(with_two)s with two; the test allows %(tolerated)s."
+        ) % {
+            "slips": share_words(slips),
+            "surest": count_words(self.surest),
+            "tolerated": count_words(self.tolerated),
+            "with_one": shown[1],
+            "with_two": shown[2],
+        }
+
+    @property
     def may_allow_more(self) -> bool:
-        return promise.may_allow_more(self.target)
+        return promise.may_allow_more(self.terms.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +294,7 @@ class AutomationState:
     """
 
     project: Project
-    asked: tuple[float, float, float]
+    asked: Terms
     guarantee: Guarantee | None
     last: Guarantee | None
     drawn: Drawn | None
@@ -265,8 +312,13 @@ class AutomationState:
         return self.reach.pool if self.reach else count_pool(self.project)
 
     @cached_property
+    def debated_since(self) -> int:
+        """How many items were debated for the first time since the sample was drawn."""
+        return count_debated_since(self.guarantee) if self.guarantee else 0
+
+    @cached_property
     def plan(self) -> Plan:
-        return plan_of(self.pool, *self.asked)
+        return plan_of(self.pool, self.asked)
 
     @property
     def shares(self) -> Sequence[LabelShare]:
@@ -284,31 +336,55 @@ class AutomationState:
         return next((row for row in self.rows if row.chosen), None)
 
     @property
+    def meaning(self) -> str:
+        """The promise in words: what its confidence counts, and what it holds for."""
+        missed, projects = promise.misses_among((self.guarantee or self.asked).confidence)
+        words = ngettext(
+            "Of %(projects)s projects that draw such a sample, at most %(missed)s accepts with a "
+            "higher error.",
+            "Of %(projects)s projects that draw such a sample, at most %(missed)s accept with a "
+            "higher error.",
+            missed,
+        )
+        found = words % {"projects": count_words(projects), "missed": count_words(missed)}
+        scope = gettext(
+            "This holds for items like those sampled, and not for new authors, templates or "
+            "sources."
+        )
+        return f"{found} {scope}"
+
+    @property
+    def notice(self) -> int:
+        """Further audits after which twice the promised error is noticed if it starts now."""
+        terms, audits = self.guarantee or self.asked, self.audit.n if self.audit else 0
+        # Two digits are enough, and need not be computed anew for every answer.
+        good = round(audits, 2 - len(str(audits)))
+        return promise.audits_to_notice(terms.target, terms.confidence, good)
+
+    @property
     def failure(self) -> str:
         """Why a complete sample does not prove the promise, in words."""
         return failure_words(self.guarantee.target, self.verdict) if self.guarantee else ""
 
 
-def automation_state(
-    project: Project, asked: tuple[float, float, float] | None = None
-) -> AutomationState:
+def automation_state(project: Project, asked: Terms | None = None) -> AutomationState:
     """The current state, after a check whether the promise in force still holds.
 
     Args:
-        asked: target, confidence and hoped coverage of the plan; the live promise's, or the usual
-            ones, by default.
+        asked: the terms of the plan; the live promise's, or the usual ones, by default.
     """
     live, drawn, audit = check_live_promise(project)
     last = None
     if live is None:
         over = Guarantee.objects.filter(project=project, state=State.OFF)
         last = over.select_related("ended_by").order_by("-ended_at", "-pk").first()
-    asked = asked or (
-        live.target if live else promise.USUAL_TARGET,
-        live.confidence if live else promise.USUAL_CONFIDENCE,
-        promise.USUAL_COVERAGE,
-    )
-    promise.check_promise(*asked)
+    if asked is None:
+        asked = (
+            Terms(live.target, live.confidence, labels_per_item=live.labels_per_item)
+            if live
+            else Terms()
+        )
+    promise.check_terms(asked)
     verdict = judge(live, drawn) if live and drawn else None
     reach = reach_of(live, drawn.known) if live and drawn and live.verdict is not None else None
     rows = _tried_bounds(verdict, reach) if verdict and reach else []
@@ -334,17 +410,16 @@ def automation_state(
     )
 
 
-def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> Plan:
-    """The costs of a promise with these numbers in this pool."""
-    promise.check_promise(target, confidence, coverage)
+def plan_of(pool: Counts, terms: Terms) -> Plan:
+    """The costs of a promise with these terms in this pool."""
+    promise.check_terms(terms)
+    target, confidence, coverage, _ = terms
     available = pool.available
     wanted = promise.sample_size(target, confidence, coverage)
     size = min(wanted, available)
     tolerated = promise.start_errors(target, confidence, coverage, size)
     return Plan(
-        target=target,
-        confidence=confidence,
-        coverage=coverage,
+        terms=terms,
         needed=labels_needed(target, confidence),
         wanted=wanted,
         size=size,
@@ -358,29 +433,33 @@ def plan_of(pool: Counts, target: float, confidence: float, coverage: float) -> 
 
 def labels_by_target(plan: Plan) -> Chart:
     """How many labels usual targets need, beside the target of the plan."""
-    wanted = [(target, labels_needed(target, plan.confidence)) for target in TARGETS]
-    known = sorted({*wanted, (plan.target, plan.needed)})
-    shown = [(target, needed) for target, needed in known if target >= TARGETS[0]]
+    target, confidence, _, labels_per_item = plan.terms
+    known = [
+        (wanted, labels_per_item * labels_needed(wanted, confidence))
+        for wanted in sorted({*TARGETS, target})
+    ]
+    shown = [point for point in known if point[0] >= TARGETS[0]]
     return Chart(
         key="labels-by-target",
         title=gettext("Labels needed, by the share of wrong ones allowed"),
         description=gettext("At a confidence of %(confidence)s, if none of them is wrong.")
-        % {"confidence": share_tick(plan.confidence)},
+        % {"confidence": share_tick(confidence)},
         # Columns stay English; the page looks up their translations.
         rows=[
             {
-                gettext_noop("wrong at most"): target,
+                gettext_noop("wrong at most"): wanted,
                 gettext_noop("labels, none wrong"): needed,
-                gettext_noop("labels, one wrong"): labels_needed(target, plan.confidence, 1),
+                gettext_noop("labels, one wrong"): labels_per_item
+                * labels_needed(wanted, confidence, 1),
             }
-            for target, needed in known
+            for wanted, needed in known
         ],
         shares=["wrong at most"],
         x=Axis(
             title=gettext("wrong at most"),
             ticks=TARGETS[1:],
             low=0,
-            high=max(TARGETS[-1], plan.target),
+            high=max(TARGETS[-1], target),
         ),
         y=Axis(
             title=gettext("blind labels needed, if none is wrong"),
@@ -390,12 +469,15 @@ def labels_by_target(plan: Plan) -> Chart:
         ),
         marks=[
             Rule(
-                x=plan.target,
+                x=target,
                 name=gettext("%(number)s for at most %(target)s")
-                % {"number": count_words(plan.needed), "target": _percent(plan.target)},
+                % {
+                    "number": count_words(labels_per_item * plan.needed),
+                    "target": _percent(target),
+                },
             ),
             Line(points=shown or known, kind="accent"),
-            Point(x=plan.target, y=plan.needed, kind="accent"),
+            Point(x=target, y=labels_per_item * plan.needed, kind="accent"),
         ],
         height=120,
     )

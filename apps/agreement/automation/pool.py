@@ -250,6 +250,17 @@ def latest_ended_debates(project: Project) -> QuerySet[Debate]:
     return ended.filter(~Exists(ended.filter(later | together, item=OuterRef("item")))).order_by()
 
 
+def count_debated_since(guarantee: Guarantee) -> int:
+    """How many items were debated for the first time since the sample was drawn, so that it could
+    not contain them."""
+    ended = Debate.objects.filter(
+        run__project=guarantee.project_id, run__trial=False, status__in=ENDED
+    )
+    before = ended.filter(item=OuterRef("item"), finished_at__lte=guarantee.drawn_at)
+    since = ended.filter(~Exists(before), finished_at__gt=guarantee.drawn_at)
+    return since.values("item").distinct().count()
+
+
 def _count_by_kind(
     project: Project, debates: QuerySet[Debate], rule: Rule
 ) -> Sequence[Mapping[str, Any]]:

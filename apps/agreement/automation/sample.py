@@ -35,7 +35,7 @@ from apps.debates.models import Run
 from apps.debates.selectors import rule_of
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import MACHINES, ItemState
-from apps.labels.services import reroute_items
+from apps.labels.services import require_labels_here, reroute_items
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Choice, Step, labels_needed
 from labelhub.core.debate.routing import Rule, read_rule
@@ -144,22 +144,16 @@ def draw_sample(
     project: Project,
     *,
     actor: User,
-    target: float,
-    confidence: float,
-    coverage: float = promise.USUAL_COVERAGE,
+    terms: promise.Terms,
 ) -> Guarantee:
-    """Draw the items that will judge a promise; from then on its numbers are fixed.
-
-    Args:
-        target: highest share of wrong items among the accepted, up to 0.5.
-        confidence: of the promise, 0.5 to 0.999.
-        coverage: share of the items that you hope to accept: the lower, the larger the sample.
+    """Draw the items that will judge a promise; from then on its terms are fixed.
 
     Raises:
-        InvalidInput: a number is out of its bounds.
+        InvalidInput: a term is out of its bounds.
         Conflict: there is a promise already, or too few items may be drawn.
     """
-    promise.check_promise(target, confidence, coverage)
+    promise.check_terms(terms)
+    target, confidence, coverage, labels_per_item = terms
     pool = read_pool(project)
     if not pool.comparable:
         raise Conflict("Free texts are neither right nor wrong as a whole: no error to bound.")
@@ -185,6 +179,7 @@ def draw_sample(
                 confidence=confidence,
                 start_errors=promise.start_errors(target, confidence, coverage, size),
                 rule=pool.rule.to_json(),
+                labels_per_item=labels_per_item,
                 bounds=promise.bounds_to_test(pool.uncertainties),
                 specs=pool.specs,
                 sample=sample,
@@ -201,17 +196,27 @@ def queue_sample(guarantee: Guarantee) -> int:
 
     Repeated while the sample is labelled: a new rule or debate gives its items other reasons.
     """
-    project, moved = guarantee.project, 0
+    project, moved, raised = guarantee.project, 0, 0
     undecided = Q(gold=None) | Q(gold__decided_by__kind__in=MACHINES)
     words = author_labels_before(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
     sample = sorted({*guarantee.sample} - {*words.values_list("item_id", flat=True)})
     for start in range(0, len(sample), CHUNK):
         states = ItemState.objects.filter(undecided, item__in=sample[start : start + CHUNK])
         lost = states.exclude(reasons=ONLY_AUDITED).order_by("item_id")
+        if guarantee.labels_per_item > 1:
+            # Before anybody is asked: one label would decide the item.
+            few = states.exclude(required_here=guarantee.labels_per_item)
+            raised += require_labels_here(
+                project, few.values_list("item_id", flat=True), guarantee.labels_per_item
+            )
         if ids := list(lost.values_list("item_id", flat=True)):
             moved += reroute_items(
                 project, ids, lambda locked: _blind_reasons(project, list(locked))
             )
+    if moved or raised:
+        # Whoever ended the sample meanwhile may have settled its items before these were queued.
+        row = Guarantee.objects.filter(pk=guarantee.pk).exclude(state=Guarantee.State.DRAWN)
+        row.update(applied=False)
     return moved
 
 

@@ -28,7 +28,6 @@ from apps.agreement.experiments.vote_agreement import (
     own_ambiguity,
     shared_ambiguity,
     vote_agreement_of,
-    with_ends,
 )
 from apps.debates.models import Experiment
 from apps.debates.selectors.experiments import Arm, comparison_state
@@ -311,9 +310,7 @@ def _arm(
         votes_for=[letters[run_id] for run_id in votes.get(arm.run.pk, ())],
         passes=int(passes.sum()),
         failed=arm.counts["failed"],
-        scores=replace(
-            found, accuracy=with_ends(found.accuracy), unparsed=with_ends(found.unparsed)
-        ),
+        scores=found,
         cost=mean_per_pass(sample, answered.spent.cost, passes)
         if answered.spent.priced
         else undefined(NO_PRICE),
@@ -341,4 +338,4 @@ def _accuracy_on(
     wanted = by.ambiguous if ambiguous else by.normal
     right, passes = answered.counts.right * wanted, answered.counts.passes * wanted
     reason = NO_AMBIGUOUS if ambiguous else NO_NORMAL
-    return with_ends(clustered_share(sample, right, passes, reason=reason))
+    return clustered_share(sample, right, passes, reason=reason)

@@ -1,7 +1,7 @@
 """How far the voters of an arm agree: in all, on ambiguous and on normal items, by round."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,23 +10,10 @@ from numpy.typing import NDArray
 
 from apps.agreement.experiments.answers import Answers, ArmAnswers, first_opinions
 from labelhub.core.agreement.arms import NOTHING
-from labelhub.core.agreement.figures import Figure, Resample, share
+from labelhub.core.agreement.figures import Resample
 from labelhub.core.agreement.opinions import VoterAgreement, voter_agreement
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.debate import protocol
-
-
-def with_ends(shown: Figure) -> Figure:
-    """A share in which nothing varied, with Wilson's interval for as many items.
-
-    The bootstrap cannot say how sure it is: every draw is alike.
-    """
-    value = shown["value"]
-    if value not in {0.0, 1.0} or shown["low"] is not None:
-        return shown
-    n = shown["n"]
-    return share(n if value else 0, n, reason="")
-
 
 MOST = 0.5
 FEWEST_SAMPLES = 5
@@ -147,5 +134,4 @@ class _VoteCounts:
     def agreement(self, votes: Ints, items: NDArray[np.bool_]) -> VoterAgreement:
         kept = items[self.rows]
         fixed = not self.answers.schema.task.item_options
-        found = voter_agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)
-        return replace(found, percent=with_ends(found.percent))
+        return voter_agreement(self.sample, self.rows[kept], votes[kept], same_options=fixed)

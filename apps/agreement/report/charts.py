@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from string import ascii_uppercase
 from typing import Any
 
@@ -17,10 +18,17 @@ from apps.agreement.charts import (
     figure_columns,
     interval_bars,
     is_share,
+    scale_figure,
     sentence,
     step_of,
 )
-from apps.agreement.report.tables import MAIN_WORDS, TEXT_WAYS, main_coefficient, trust_table
+from apps.agreement.report.tables import (
+    MAIN_WORDS,
+    TEXT_WAYS,
+    main_coefficient,
+    trust_table,
+    weight_words,
+)
 from apps.agreement.report.truths import Report, Truth, short_name, truths_of
 from apps.common.charts import (
     Axis,
@@ -36,7 +44,7 @@ from apps.common.charts import (
     number_tick,
     share_tick,
 )
-from apps.common.figures import count_words, draw_figure, ends, localise, number_words, share_words
+from apps.common.figures import draw_figure, ends, localise, number_words, share_words
 from apps.common.values import join_names
 from labelhub.core.schema import TASKS
 
@@ -56,9 +64,9 @@ NOT_ASKED_TWICE: AnyFigure = {
 METHOD = gettext_noop("winning rate (Calderon, Reichart and Dror 2025)")
 #: Columns of files, which stay English; a page looks up their translations.
 COUNTS = {
-    "predicted_yes_gold_yes": gettext_noop("rightly said"),
-    "predicted_yes_gold_no": gettext_noop("wrongly said"),
-    "predicted_no_gold_yes": gettext_noop("missed"),
+    "predicted_yes_gold_yes": gettext_noop("true positives"),
+    "predicted_yes_gold_no": gettext_noop("false positives"),
+    "predicted_no_gold_yes": gettext_noop("false negatives"),
 }
 _COLUMNS = (
     gettext_noop("label"), gettext_noop("other"), gettext_noop("other kind"), gettext_noop("said"),
@@ -125,7 +133,7 @@ def accuracy(report: Report) -> Chart | None:
         for kind in truth.kinds
         if kind != "author" or truth.by == "gold"
     ]
-    title = gettext("Right against %(truth)s") % {"truth": truth.name}
+    title = gettext("Accuracy against %(truth)s") % {"truth": truth.name}
     numbers = [gettext(words) for name, words in ways.items() if not is_share(name)]
     return interval_bars(sources, of=title, numbers=numbers, key="accuracy")
 
@@ -144,16 +152,16 @@ def offers(report: Report, truth: Truth) -> list[Offer]:
     """
     found = []
     for kind in truth.kinds:
-        if kind not in report["cost"] or (kind == "author" and truth.by != "gold"):
+        if report["cost"][kind]["per_label"]["value"] is None or (
+            kind == "author" and truth.by != "gold"
+        ):
             continue
         name, label = short_name(report, kind), report["cost"][kind]["per_label"]
         single = [{"votes": 1, "accuracy": truth.found[kind]["accuracy"]}]
         for row in truth.found[kind]["by_votes"] or single:
             votes = row["votes"]
-            ends_known = [end for end in ("value", "low", "high") if label.get(end) is not None]
-            price = {**label, **{end: label[end] * votes for end in ends_known}}
             votes_name = name if votes == 1 else f"{name} × {votes}"
-            found.append(Offer(votes_name, kind, price, row["accuracy"]))
+            found.append(Offer(votes_name, kind, scale_figure(label, votes), row["accuracy"]))
     return found
 
 
@@ -296,15 +304,15 @@ def _short(value: float) -> str:
 
 
 def confusion(report: Report, kind: str) -> Chart | None:
-    """The single most frequent answers of one kind against the truth.
+    """The most frequent answers of one kind against the truth; tied ones share their item.
 
-    With more than twelve labels it is a table only.
+    The twelve labels that are most frequent are drawn; the table has more of them.
     """
     truth = _truth(report)
     found = truth.found.get(kind) if truth else None
     if truth is None or not found or not found["confusion"]:
         return None
-    labels = report["categories"]
+    labels = found.get("confusion_labels", report["categories"])
     counts = {
         (predicted, true): found["confusion"][f"predicted {predicted}, gold {true}"]
         for predicted in labels
@@ -313,13 +321,23 @@ def confusion(report: Report, kind: str) -> Chart | None:
     whole, right = sum(counts.values()), sum(counts[label, label] for label in labels)
     if not whole:
         return None
-    shown = range(len(labels)) if len(labels) <= MOST_LABELS else ()
-    names = [Name(label) for label in labels]
+    times = [
+        sum(counts[label, other] + counts[other, label] for other in labels) for label in labels
+    ]
+    chosen = sorted(range(len(labels)), key=lambda place: -times[place])[:MOST_LABELS]
+    shown = [labels[place] for place in sorted(chosen)]
+    names = [Name(label) for label in shown]
     note = gettext("Rows: answers; columns: %(truth)s; framed: right, %(right)s of %(total)s") % {
         "truth": truth.name,
-        "right": count_words(right),
-        "total": count_words(whole),
+        "right": weight_words(right),
+        "total": weight_words(whole),
     }
+    every = len(labels) + found.get("confusion_left_out", 0)
+    if every > len(shown):
+        note += "; " + gettext("the %(shown)s most frequent of %(every)s labels") % {
+            "shown": len(shown),
+            "every": every,
+        }
     return Chart(
         key=f"confusion-{kind}",
         title=gettext("%(name)s against %(truth)s")
@@ -334,26 +352,29 @@ def confusion(report: Report, kind: str) -> Chart | None:
             }
             for predicted in labels
             for true in labels
-            if shown or counts[predicted, true]
+            if len(shown) == len(labels) or counts[predicted, true]
         ],
         x=Axis(names=names, step=38),
         y=Axis(names=names, step=32),
         marks=[
-            _count_cell(labels, counts, (column, row), truth.name)
-            for row in shown
-            for column in shown
+            _count_cell(labels, counts, (shown[row], shown[column]), (row, column), truth.name)
+            for row in range(len(shown))
+            for column in range(len(shown))
         ],
         note=note,
     )
 
 
 def _count_cell(
-    labels: Sequence[str], counts: Mapping[tuple[str, str], int], place: tuple[int, int], truth: str
+    labels: Sequence[str],
+    counts: Mapping[tuple[str, str], float],
+    pair: tuple[str, str],
+    place: tuple[int, int],
+    truth: str,
 ) -> Cell:
     """A cell shaded by its share of the answers of its row, in fifths."""
-    column, row = place
-    predicted, true = labels[row], labels[column]
-    count = counts[predicted, true]
+    (predicted, true), (row, column) = pair, place
+    count = counts[pair]
     whole = sum(counts[predicted, label] for label in labels)
     share = ""
     if whole:
@@ -361,16 +382,16 @@ def _count_cell(
     words = ngettext(
         "%(number)s item: answer %(label)s, %(truth)s %(true)s",
         "%(number)s items: answer %(label)s, %(truth)s %(true)s",
-        count,
+        1 if count == 1 else max(2, ceil(count)),
     )
     return Cell(
         column=column,
         row=row,
-        step=min(5, 1 + 5 * count // whole) if count else 0,
-        text=count_words(count),
+        step=min(5, 1 + int(5 * count // whole)) if count else 0,
+        text=weight_words(count),
         framed=row == column,
         words=words
-        % {"number": count_words(count), "label": predicted, "truth": truth, "true": true}
+        % {"number": weight_words(count), "label": predicted, "truth": truth, "true": true}
         + share,
     )
 
@@ -402,7 +423,7 @@ def agreeing(report: Report) -> Chart | None:
         marks += series_marks(series, places, percent=True)
     return Chart(
         key="agreeing",
-        title=gettext("Right against %(truth)s, by number of annotators who agree")
+        title=gettext("Majority-vote accuracy against %(truth)s, by number of annotators who agree")
         % {"truth": truth.name},
         description=gettext(
             "Share of items whose most frequent answer is right, with 95 % intervals, by how many "
@@ -425,7 +446,7 @@ def agreeing(report: Report) -> Chart | None:
             ticks=numbers,
             words=number_tick,
         ),
-        y=Axis(title=gettext("share right"), low=axis_floor([low for low, *_ in known])),
+        y=Axis(title=gettext("accuracy"), low=axis_floor([low for low, *_ in known])),
         marks=marks,
         counts=[
             (Name(gettext("items"), kind), {row["agreeing"]: row["items"] for row in rows})
@@ -479,7 +500,7 @@ def winning_rates(report: Report) -> Chart | None:
         description += " " + gettext("%(number)s more are in the table.") % {"number": more}
     return Chart(
         key="curve",
-        title=gettext("Share of humans beaten, by the price of a human"),
+        title=gettext("Winning rate, by the price of a human"),
         description=description,
         shares=SHARE_COLUMNS,
         rows=[
@@ -501,7 +522,7 @@ def winning_rates(report: Report) -> Chart | None:
             high=max(epsilons),
             words=number_tick,
         ),
-        y=Axis(title=gettext("humans beaten"), ticks=(0, 0.25, 0.5, 0.75, 1)),
+        y=Axis(title=gettext("winning rate"), ticks=(0, 0.25, 0.5, 0.75, 1)),
         marks=[
             Rule(y=0.5, name=gettext("passes")),
             *(
@@ -567,7 +588,7 @@ def reliability(report: Report) -> Chart | None:
     lowest = min(axis_floor(lows), 0.9)
     return Chart(
         key="reliability",
-        title=gettext("Confidence against share right, %(name)s") % {"name": name},
+        title=gettext("Confidence against accuracy, %(name)s") % {"name": name},
         description=gettext(
             "Items in groups of similar confidence: mean confidence across, share right up with "
             "95 % intervals. Below the diagonal it is too sure, above not sure enough."
@@ -583,7 +604,7 @@ def reliability(report: Report) -> Chart | None:
             for found in bins
         ],
         x=Axis(title=gettext("mean confidence"), low=lowest),
-        y=Axis(title=gettext("share right"), low=lowest),
+        y=Axis(title=gettext("accuracy"), low=lowest),
         marks=[
             Rule(name=gettext("perfect calibration; below: too sure")),
             Line(

@@ -15,9 +15,7 @@ from apps.common.figures import count_words
 from apps.common.values import quoted
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.projects.models import Item, Project
-from labelhub.core.agreement.aggregation.majority import draw_winner, single_winner, winners
-from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Bools, Ints
+from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.agreement.reports.kind_agreement import disputed_items
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix
 from labelhub.core.agreement.reports.sets import set_members
@@ -34,9 +32,10 @@ class ItemSelection:
     """Which items of a report: one of three questions about the answers of the kind ``of``.
 
     With ``other``, another kind: items on which the two differ; with ``by``, a truth, too: items on
-    which ``of`` is right and ``other`` is not. With ``about``, a label, and ``cell``, one of
-    :data:`CELLS`: items in that cell of the label. With ``predicted`` and ``meant``, two labels:
-    items on which ``of`` gave the first and the truth is the second.
+    which ``of`` is right and ``other`` is not, or less. With ``about``, a label, and ``cell``, one
+    of :data:`CELLS`: items in that cell of the label. With ``predicted`` and ``meant``, two labels:
+    items on which ``of`` gave the first and the truth is the second. Tied answers are each given in
+    part: such items are in several cells.
     """
 
     of: str
@@ -106,25 +105,23 @@ def select_places(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
         return np.searchsorted(sheet.item_ids, [item.item_id for item in found])
     truth = sheet.gold if asked.by == "gold" else sheet.author
     if asked.other:
-        # Of tied answers one is drawn, as in the comparisons.
+        rows = np.flatnonzero(truth >= 0)
         first, second = (
-            draw_winner(winners(sheet.of_kind(kind).counts()), SEED)
-            for kind in (asked.of, asked.other)
+            sheet.votes_of(kind).credit(truth[rows], rows) for kind in (asked.of, asked.other)
         )
-        known = (first >= 0) & (second >= 0) & (truth >= 0)
-        return np.flatnonzero(known & (first == truth) & (second != truth))
+        return rows[first > second]
     if not asked.cell:
         predicted, meant = (
             _category_index(sheet, "said", asked.predicted),
             _category_index(sheet, "meant", asked.meant),
         )
-        return np.flatnonzero((_most_frequent(sheet, asked.of) == predicted) & (truth == meant))
+        return np.flatnonzero((_share_of(sheet, asked.of, predicted) > 0) & (truth == meant))
     said_it, true_of_it, known = _label_cells(sheet, asked, truth)
     cells = {
         "errors": said_it != true_of_it,
-        "wrong": said_it & ~true_of_it,
-        "missed": ~said_it & true_of_it,
-        "right": said_it & true_of_it,
+        "wrong": (said_it > 0) & ~true_of_it,
+        "missed": (said_it < 1) & true_of_it,
+        "right": (said_it > 0) & true_of_it,
     }
     return np.flatnonzero(known & cells[asked.cell])
 
@@ -180,30 +177,28 @@ def _by_difference(sheet: LabelMatrix, asked: ItemSelection) -> Ints:
     return found[np.argsort(-apart[found], kind="stable")]
 
 
-def _most_frequent(sheet: LabelMatrix, kind: str) -> Ints:
-    """The one most frequent answer of each item; -1 in a tie or without labels."""
-    patterns = sheet.patterns_of(kind)
-    return np.asarray(single_winner(winners(patterns.counts))[patterns.of_item])
+def _share_of(sheet: LabelMatrix, kind: str, label: int) -> Floats:
+    """The share of a label in the most frequent answers of a kind to each item."""
+    votes = sheet.votes_of(kind)
+    return np.asarray(votes.shares[:, label][votes.of_item])
 
 
 def _label_cells(
     sheet: LabelMatrix, asked: ItemSelection, truth: Ints
-) -> tuple[Bools, Bools, Bools]:
-    """Whether the kind gives the label, whether it is true, and whether both are known."""
+) -> tuple[Floats, Bools, Bools]:
+    """How far the kind gives the label, whether it is true, and whether both are known."""
+    patterns = sheet.patterns_of(asked.of)
+    known = (patterns.totals > 0)[patterns.of_item] & (truth >= 0)
     if sheet.sets is None:
-        place, answer = (
-            _category_index(sheet, "about", asked.about),
-            _most_frequent(sheet, asked.of),
-        )
-        return answer == place, truth == place, (answer >= 0) & (truth >= 0)
+        place = _category_index(sheet, "about", asked.about)
+        return _share_of(sheet, asked.of, place), truth == place, known
     names, members = set_members(list(sheet.sets))
     if asked.about not in names:
         raise InvalidInput("about: there is no label '%(about)s'.", about=asked.about[:80])
     has = members[:, names.index(asked.about)]
-    patterns = sheet.patterns_of(asked.of)
-    said_it = (2 * (patterns.counts @ has.astype(np.int64)) > patterns.totals)[patterns.of_item]
-    known = (patterns.totals > 0)[patterns.of_item] & (truth >= 0)
-    return said_it, has[truth] & (truth >= 0), known
+    # More than half of the sets, and half of it in a tie.
+    lead = 2 * (patterns.counts @ has.astype(np.int64)) - patterns.totals
+    return ((1 + np.sign(lead)) / 2)[patterns.of_item], has[truth] & (truth >= 0), known
 
 
 def _category_index(sheet: LabelMatrix, parameter: str, name: str) -> int:

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,13 @@ from apps.agreement.evaluation import is_gold_uncertain_first
 from apps.agreement.report.charts import CHARTS
 from apps.agreement.report.items import withheld_items
 from apps.agreement.report.sentences import FEW_ITEMS, agreement_level, sentences
-from apps.agreement.report.slices import Slice, annotator_title, compared_annotators, created_within
+from apps.agreement.report.slices import (
+    OTHERS,
+    Slice,
+    annotator_title,
+    compared_annotators,
+    created_within,
+)
 from apps.agreement.report.tables import (
     MAIN_WORDS,
     coefficients,
@@ -26,13 +33,16 @@ from apps.agreement.report.tables import (
     confusions,
     main_coefficient,
     measures_against,
+    shared_items,
     trust_table,
 )
 from apps.agreement.report.truths import (
     Report,
+    applicable_tests,
     doubts,
     interval_methods,
     part_words,
+    scope_words,
     short_name,
     truths_of,
 )
@@ -72,6 +82,7 @@ def shared_context(project: Project, report: Report, asked: Slice) -> dict[str, 
         "truth": truths[0] if truths else None,
         "main": gettext(MAIN_WORDS[main_coefficient(report)]),
         "tabs": TABS,
+        "scope": scope_words(report),
     }
 
 
@@ -80,16 +91,19 @@ def overview(project: Project, report: Report, asked: Slice, reader: User) -> di
     context = shared_context(project, report, asked)
     truth, main = context["truth"], report["people"][main_coefficient(report)]
     in_view = report["labels_in_view"]
-    kinds, rows = trust_table(report, truth) if truth else ([], [])
+    kinds, rows = trust_table(report, truth, shared=True) if truth else ([], [])
     return context | {
         "sentences": sentences(report),
         "level": agreement_level(main),
         "agreement": main,
         "agreement_doubts": doubts(main),
         "few": FEW_ITEMS,
+        "for_others": asked.intervals == OTHERS,
+        "other_query": replace(asked, intervals="" if asked.intervals else OTHERS).query,
         "mostly_in_view": (in_view["value"] or 0) >= MOSTLY,
         "trust_kinds": [(kind, kind in report["offline"]) for kind in kinds],
         "trust_rows": rows[:MOST_LABELS],
+        "trust_items": shared_items(report, truth) if truth else 0,
         "labels_left_out": len(rows[MOST_LABELS:]),
         "biased": truth is not None and truth.by == "gold" and is_gold_uncertain_first(project),
         "divided": _divided(project, report, asked, reader),
@@ -173,6 +187,7 @@ def _coefficients(report: Report) -> dict[str, Any]:
         "repeats_by_kind": [
             {**found, "kind": kind, "name": "", "offline": kind in offline}
             for kind, found in report["intra"].items()
+            if found["repeats"]
         ],
         "heatmap": CHARTS["heatmap"](report),
         "methods": interval_methods(report),
@@ -182,7 +197,7 @@ def _coefficients(report: Report) -> dict[str, Any]:
 
 def _accuracy(report: Report) -> dict[str, Any]:
     truths = truths_of(report)
-    mistaken = confusions(report, truths[0]) if truths else {}
+    mistaken = confusions(truths[0]) if truths else {}
     return {
         "truths": [(truth, measures_against(report, truth)) for truth in truths],
         "label_scores": trust_table(report, truths[0])[1] if truths else [],
@@ -197,7 +212,7 @@ def _accuracy(report: Report) -> dict[str, Any]:
         "costs": [
             (kind, report["cost"][kind], kind in report["offline"])
             for kind in report["sources"]
-            if kind in report["cost"]
+            if any(figure["value"] is not None for figure in report["cost"][kind].values())
         ],
     }
 
@@ -207,7 +222,7 @@ def _tests(report: Report) -> dict[str, Any]:
         "compared": compared_kinds(report),
         "machines": [
             (name, found, name in report["offline"].get(found["kind"], ()))
-            for name, found in report["alt_test"].items()
+            for name, found in applicable_tests(report).items()
         ],
         "replacement": CHARTS["replacement"](report),
         "reliability": CHARTS["reliability"](report),

@@ -22,7 +22,7 @@ from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import t_quantile
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
-from labelhub.core.agreement.reports.reasons import NOT_RECORDED
+from labelhub.core.agreement.reports.reasons import NOT_RECORDED, PRICE_UNKNOWN
 
 
 def calibrations(project: Project, sheet: LabelMatrix, asked: Slice) -> Mapping[str, Any]:
@@ -88,12 +88,11 @@ def _stated_confidences(project: Project, asked: Slice) -> dict[tuple[int, int],
 NANO = 1_000_000_000
 MEAN = "mean of labels, Student's t"
 ALL_CALLS = "all that was paid, refused and repeated calls too, over the labels reached"
-NO_PRICE = "price_unknown"
 
 Cost = dict[str, Figure]
 
 
-def costs(project: Project) -> Mapping[str, Cost]:
+def costs(project: Project) -> dict[str, Cost]:
     """Kind → ``per_label`` in USD and ``seconds`` of a label; four queries."""
     recorded = Label.objects.filter(
         Q(seconds__isnull=False) | Q(cost_nanousd__isnull=False),
@@ -124,6 +123,11 @@ def costs(project: Project) -> Mapping[str, Cost]:
     return found
 
 
+def no_costs(reason: str) -> Cost:
+    """The cost of a kind that is not known."""
+    return {"per_label": undefined(reason), "seconds": undefined(reason)}
+
+
 def _llm_costs(project: Project) -> Cost | None:
     runs = Run.objects.filter(project=project, trial=False, experiment__isnull=True)
     asked = RunRole.objects.filter(run=OuterRef("pk"))
@@ -140,10 +144,9 @@ def _llm_costs(project: Project) -> Cost | None:
     )
     labels = ended["labels"]
     if not labels:
-        nothing = undefined(NOT_RECORDED)
-        return {"per_label": nothing, "seconds": nothing}
+        return no_costs(NOT_RECORDED)
     return {
-        "per_label": undefined(NO_PRICE)
+        "per_label": undefined(PRICE_UNKNOWN)
         if paid["unpriced"]
         else _total(paid["cost"] / NANO, labels),
         "seconds": _total(ended["seconds"] or 0.0, labels),

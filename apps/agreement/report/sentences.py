@@ -4,21 +4,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.agreement.charts import is_share, with_interval
-from apps.agreement.report.services import GOLD_IMPORTED, NOT_KNOWN
 from apps.agreement.report.tables import MAIN_WORDS, main_coefficient, p_words
-from apps.agreement.report.truths import Report, Truth, short_name, truths_of
+from apps.agreement.report.truths import Report, Truth, applicable_tests, short_name, truths_of
 from apps.common.figures import count_words, draw_figure, range_words, share_words
 from apps.common.values import join_names, quoted
-from labelhub.core.agreement.reports.reasons import NO_VARIATION
+from labelhub.core.agreement.reports.other_annotators import FEW_ANNOTATORS
+from labelhub.core.agreement.reports.reasons import GOLD_IMPORTED, NO_VARIATION, VIEW_NOT_KNOWN
 from labelhub.core.schema import TASKS
 
 #: Krippendorff 2019, section 12.5: enough for conclusions, and for tentative ones.
 RELIABLE, TENTATIVE = 0.8, 0.667
 FEW_ITEMS = 10
 BEYOND_CHANCE = 0.05
+#: Why the share of gold that was made with a suggestion in view is null.
+GOLD_VIEW_WORDS = {
+    GOLD_IMPORTED: gettext_noop(
+        "The gold was imported: it is not known whether a suggestion was in view"
+    ),
+    VIEW_NOT_KNOWN: gettext_noop(
+        "Whether a suggestion was in view when the gold was made is not known"
+    ),
+}
 #: Machines that are named one by one.
 MOST_NAMES = 4
 MOST_VERDICTS = 3
@@ -41,8 +50,8 @@ def sentences(report: Report) -> list[Sentence]:
         found.append(_ranking(report, truths[0]))
     else:
         words = gettext(
-            "Nobody knows the truth here yet: no item has gold or its author's answer. The report "
-            "shows who agrees, not who is right."
+            "There is no reference yet: no item has gold or its author's answer. The report shows "
+            "who agrees, not who is right."
         )
         found.append(Sentence(words))
     found += [_own_agreement(report, kind) for kind in report["within"]]
@@ -63,8 +72,8 @@ def _gold_sentence(report: Report) -> Sentence | None:
     figure, unknown = report["gold_in_view"], report["gold_view_unknown"]
     value = figure["value"]
     if value is None:
-        known = figure["reason"] in (GOLD_IMPORTED, NOT_KNOWN)
-        return Sentence(f"{gettext(figure['reason'])}.") if known else None
+        words = GOLD_VIEW_WORDS.get(figure["reason"])
+        return Sentence(f"{gettext(words)}.") if words else None
     items = figure["n"]
     if value:
         text = gettext(
@@ -88,29 +97,42 @@ def _gold_sentence(report: Report) -> Sentence | None:
 
 
 def _ranking(report: Report, truth: Truth) -> Sentence:
-    kinds = sorted(truth.independent, key=lambda kind: -truth.figure(kind)["value"])
+    shown: Mapping[str, Any] = {kind: truth.figure(kind) for kind in truth.independent}
+    comparison = report["comparisons"].get(truth.by)
+    written = TASKS[report["task"]].written
+    # Kinds are compared on the items that all of them answered.
+    together = bool(comparison and comparison["items"]) and not written and len(shown) > 1
+    if together:
+        shown = {kind: comparison["accuracy"][kind] for kind in shown}
+    kinds = sorted(shown, key=lambda kind: -shown[kind]["value"])
     if not kinds:
         words = gettext("All who labelled here also decided: the gold cannot show who is right.")
         return Sentence(words)
-    text = gettext("Right against %(truth)s: %(shares)s.")
-    items = truth.figure(kinds[0])["n"]
-    if TASKS[report["task"]].written:
+    text = gettext("Majority-vote accuracy against %(truth)s: %(shares)s.")
+    items = shown[kinds[0]]["n"]
+    if together and any(truth.found[kind]["items"] > items for kind in kinds):
+        text = gettext(
+            "Majority-vote accuracy against %(truth)s on the %(items)s items that all answered: "
+            "%(shares)s."
+        )
+    if written:
         # Hardly any free texts are equal word for word.
         text = gettext("Words shared with %(truth)s: %(shares)s.")
         items = truth.found[kinds[0]]["items"]
     percent = is_share(truth.measure)
-    figures = [with_interval(draw_figure(truth.figure(kind), percent=percent)) for kind in kinds]
+    figures = [with_interval(draw_figure(shown[kind], percent=percent)) for kind in kinds]
     named = zip(kinds, figures, strict=True)
     shares = [f"{short_name(report, kind)} {figure}" for kind, figure in named]
-    text %= {"truth": truth.name, "shares": "; ".join(shares)}
-    if len(kinds) > 1 and not _is_significant(report, truth, *kinds[:2]):
+    text %= {"truth": truth.name, "shares": "; ".join(shares), "items": count_words(items)}
+    beaten = [_is_significant(report, truth, kinds[0], kind) for kind in kinds[1:]]
+    if beaten and not beaten[0]:
         text += " " + gettext("The difference between the first two is not significant.")
     if items < FEW_ITEMS:
         words = ngettext(
             "This rests on only %(number)s item.", "This rests on only %(number)s items.", items
         )
         text += " " + words % {"number": items}
-    return Sentence(text, kinds[0])
+    return Sentence(text, kinds[0] if all(beaten) else "")
 
 
 def _own_agreement(report: Report, kind: str) -> Sentence | None:
@@ -130,6 +152,7 @@ def _own_agreement(report: Report, kind: str) -> Sentence | None:
             "%(name)s: agreement is perhaps high enough for tentative conclusions. %(figure)s."
         ),
         "low": gettext("%(name)s: agreement is too low to rely on one of them. %(figure)s."),
+        "open": gettext("%(name)s: without an interval there is no verdict. %(figure)s."),
     }[agreement_level(shown)]
     figure = f"{gettext(MAIN_WORDS[name])} {with_interval(draw_figure(shown))}"
     return Sentence(text % {"name": short_name(report, kind), "figure": figure}, kind)
@@ -140,11 +163,14 @@ def agreement_level(figure: Mapping[str, Any]) -> str:
 
     The lower end of the interval decides, not the value, which may be luck: ``reliable``,
     ``tentative``, ``perhaps`` (the value alone reaches the threshold) or ``low``; ``few`` items;
-    ``alike`` if all labels are the same, and ``unknown`` without another figure.
+    ``open`` with too few annotators for an interval; ``alike`` if all labels are the same, and
+    ``unknown`` without another figure.
     """
     value, low = figure["value"], figure.get("low")
     if value is None:
         return "alike" if figure["reason"] == NO_VARIATION else "unknown"
+    if low is None and figure.get("doubt") == FEW_ANNOTATORS:
+        return "open"
     if figure["n"] < FEW_ITEMS or (low is None and value >= TENTATIVE):
         return "few"
     if low is None:
@@ -156,7 +182,7 @@ def agreement_level(figure: Mapping[str, Any]) -> str:
 
 def _replacements(report: Report) -> list[Sentence]:
     """A sentence for machines of one verdict by equally many people; one for the unknown."""
-    tests, by_author = report["alt_test"], report["alt_test_by_author"]
+    tests, by_author = applicable_tests(report), report["alt_test_by_author"]
     known = {name: test for name, test in tests.items() if test["winning_rate"] is not None}
     unknown = [name for name in tests if name not in known]
     groups: dict[tuple[bool, int], dict[str, Any]] = {}

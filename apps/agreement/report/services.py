@@ -12,14 +12,13 @@ import structlog
 from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
 from django.db.models import Count, Max, Q, Sum
-from django.utils.translation import gettext_noop
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.agreement.evaluation import DECIDED_HERE
 from apps.agreement.models import StoredReport
 from apps.agreement.report.label_matrix import counted_labels, read_label_matrix
-from apps.agreement.report.queries import calibrations, costs
+from apps.agreement.report.queries import calibrations, costs, no_costs
 from apps.agreement.report.repeats import self_agreement
 from apps.agreement.report.slices import Slice, check_slice
 from apps.authors.models import Erasure, Site
@@ -31,6 +30,15 @@ from apps.projects.selectors import current_schema
 from labelhub.core.agreement.figures import Figure, share
 from labelhub.core.agreement.reports.kind_agreement import disputed_items
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
+from labelhub.core.agreement.reports.other_annotators import give_intervals, state_scope
+from labelhub.core.agreement.reports.reasons import (
+    GOLD_IMPORTED,
+    NO_GOLD,
+    NOT_RECORDED,
+    VIEW_NOT_KNOWN,
+    WHOLE_PROJECT,
+)
+from labelhub.core.agreement.reports.repeats import no_repeats
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import Conflict
 
@@ -79,14 +87,10 @@ def report_turn(project_id: int, *, patience: float = PATIENCE) -> Iterator[bool
 logger = structlog.get_logger(__name__)
 
 #: Raise it when the content of reports changes: stored ones are then computed anew.
-EDITION = 9
+EDITION = 10
 #: Labels given while a suggestion was on the screen.
 IN_VIEW = Q(shown__isnull=False)
 UNKNOWN = Q(shown__isnull=True, provenance__has_key=VIEW_UNKNOWN)
-GOLD_IMPORTED = gettext_noop(
-    "The gold was imported: it is not known whether a suggestion was in view"
-)
-NOT_KNOWN = gettext_noop("Whether a suggestion was in view when the gold was made is not known")
 MOST_STORED = 50
 MOST_DIVIDED = 20
 
@@ -181,14 +185,17 @@ def _compute(
 ) -> dict[str, Any]:
     sheet = read_label_matrix(project, asked, schema=schema, reader=reader)
     found = build_report(sheet).to_json()
+    if asked.intervals:
+        give_intervals(sheet, found)
     found["most_divided"] = [
         {"item": item.item_id, "disagreement": item.disagreement, "labels": item.labels}
         for item in disputed_items(sheet, most=MOST_DIVIDED)
     ]
-    return {
+    body = {
         "project": project.slug,
         "task": str(schema.task),
         "slice": dict(asked.given),
+        "intervals": asked.intervals or "these",
         "unit": sheet.unit,
         "categories": list(sheet.categories) if sheet.shares_categories else None,
         "offline": offline_kinds(sheet),
@@ -196,9 +203,14 @@ def _compute(
         **gold_in_view(project, sheet),
         "labels_in_view": labels_in_view(project, sheet, asked),
         "calibration": calibrations(project, sheet, asked),
-        "intra": self_agreement(project, sheet, asked, schema=schema, reader=reader),
-        "cost": {} if asked.given else costs(project),
+        "intra": dict.fromkeys(sheet.kinds, no_repeats(sheet).to_json())
+        | self_agreement(project, sheet, asked, schema=schema, reader=reader),
+        "cost": dict.fromkeys(
+            sheet.kinds, no_costs(WHOLE_PROJECT if asked.partial else NOT_RECORDED)
+        )
+        | ({} if asked.partial else costs(project)),
     }
+    return {key: state_scope(part, key) for key, part in body.items()}
 
 
 def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
@@ -220,7 +232,7 @@ def gold_in_view(project: Project, sheet: LabelMatrix) -> dict[str, Any]:
     ways = [{views[uid] for uid in evidence if uid in views} for evidence in evidences]
     seen = sum(True in way for way in ways)
     unknown = sum(way == {False} for way in ways)
-    reason = NOT_KNOWN if unknown else GOLD_IMPORTED if items else "no item has gold"
+    reason = VIEW_NOT_KNOWN if unknown else GOLD_IMPORTED if items else NO_GOLD
     return {
         "gold_in_view": share(seen, len(ways) - unknown, reason=reason),
         "gold_view_unknown": unknown,
@@ -240,7 +252,7 @@ def labels_in_view(project: Project, sheet: LabelMatrix, asked: Slice) -> Figure
         n=Count("pk", filter=~UNKNOWN & ~Q(action=Label.Action.IMPORTED)),
         seen=Count("pk", filter=IN_VIEW),
     )
-    return share(found["seen"], found["n"], reason="not known of any label")
+    return share(found["seen"], found["n"], reason=VIEW_NOT_KNOWN)
 
 
 def offline_kinds(sheet: LabelMatrix) -> dict[str, list[str]]:

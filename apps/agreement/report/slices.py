@@ -29,6 +29,8 @@ from labelhub.core.phrases import Phrase, join_sentences
 from labelhub.core.schema import Schema
 
 MOST_TAG = 200
+#: Intervals for other annotators like these; by default they are for these.
+OTHERS = "annotators"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Slice:
     ``kind``, ``annotator``: only their labels. ``run``: of machines only this run's labels.
     ``label``: every answer becomes this label or not. ``since``, ``until``: days, both included.
     ``tag``: only items that carry it: ``urgent``, or ``key=value`` of an item's meta data.
+    ``intervals``: empty for these annotators, or ``annotators``: for others like them.
     """
 
     kind: str = ""
@@ -48,6 +51,12 @@ class Slice:
     since: date | None = None
     until: date | None = None
     tag: str = ""
+    intervals: str = ""
+
+    @property
+    def partial(self) -> bool:
+        """Whether it leaves out any labels, or what they say."""
+        return bool(self.given.keys() - {"intervals"})
 
     @property
     def given(self) -> Mapping[str, str]:
@@ -253,6 +262,12 @@ class SliceForm(forms.Form):
         required=False,
         label=_("Tag, or key=value"),
         widget=forms.TextInput({"maxlength": MOST_TAG, "autocomplete": "off"}),
+    )
+
+    intervals = forms.ChoiceField(
+        required=False,
+        choices=[("", _("these annotators")), (OTHERS, _("other annotators like these"))],
+        label=_("Intervals for"),
     )
 
     def __init__(self, project: Project, given: QueryDict) -> None:

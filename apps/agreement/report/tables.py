@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext, gettext_noop
 
 from apps.agreement.charts import is_share, step_of
-from apps.agreement.report.truths import Report, Truth, short_name, truths_of, without_code
+from apps.agreement.report.truths import Report, Truth, short_name, truths_of
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
 from apps.common.figures import (
     count_words,
@@ -17,9 +17,10 @@ from apps.common.figures import (
     range_words,
     share_words,
 )
-from apps.common.methods import method_words
+from apps.common.methods import method_words, without_code
 from apps.common.values import join_names
 from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.reports.reasons import NO_ABSTENTIONS
 from labelhub.core.schema import TASKS
 
 MAIN_WORDS = {
@@ -33,8 +34,8 @@ MAIN_WORDS = {
 COEFFICIENT_WORDS = {
     "alpha_token_f1": gettext_noop("α by shared words"),
     **MAIN_WORDS,
-    "percent": gettext_noop("pairs that agree"),
-    "percent_with_abstentions": gettext_noop("pairs that agree, “unsure” as an answer"),
+    "percent": gettext_noop("observed agreement"),
+    "percent_with_abstentions": gettext_noop("observed agreement, “unsure” as an answer"),
     "alpha_with_abstentions": gettext_noop("α, “unsure” as an answer"),
     "alpha_jaccard": gettext_noop("α by Jaccard"),
     "alpha_interval": gettext_noop("interval α"),
@@ -51,7 +52,7 @@ COEFFICIENT_WORDS = {
 #: How often a kind is right against a truth, by every way of combining an item's labels.
 WAYS = {
     "accuracy": gettext_noop("single labels"),
-    "majority_accuracy": gettext_noop("most frequent answer"),
+    "majority_accuracy": gettext_noop("majority vote"),
     "dawid_skene_accuracy": gettext_noop("Dawid–Skene"),
     "mace_accuracy": gettext_noop("MACE"),
     "weighted_accuracy": gettext_noop("weighted vote"),
@@ -67,7 +68,7 @@ TEXT_WAYS = {
 #: Words of the other measures against a truth; any further one is named by its key.
 MEASURES = {
     "cohen_kappa": gettext_noop("Cohen's κ of single labels"),
-    "majority_kappa": gettext_noop("κ of most frequent answers"),
+    "majority_kappa": gettext_noop("κ of majority votes"),
     "js_divergence": gettext_noop("divergence of the answer distributions (Jensen–Shannon, bits)"),
     "macro_precision": gettext_noop("macro precision"),
     "macro_recall": gettext_noop("macro recall"),
@@ -89,8 +90,8 @@ MEASURES = {
     "medoid_token_f1": gettext_noop("shared words of the answer nearest to the others, F1"),
     "exact_match": gettext_noop("exact match"),
     "hamming_loss": gettext_noop("wrong decisions per label (Hamming)"),
-    "label_majority_accuracy": gettext_noop("right decisions per label, by majority"),
-    "label_dawid_skene_accuracy": gettext_noop("right decisions per label, by Dawid–Skene"),
+    "label_majority_accuracy": gettext_noop("accuracy of decisions per label, by majority vote"),
+    "label_dawid_skene_accuracy": gettext_noop("accuracy of decisions per label, by Dawid–Skene"),
     "micro_precision": gettext_noop("micro precision"),
     "micro_recall": gettext_noop("micro recall"),
     "micro_f1": gettext_noop("micro F1"),
@@ -111,7 +112,7 @@ class ComparedPair:
     """``better`` is right at least as often as ``worse`` on the items of both.
 
     ``difference``: in percentage points with its interval; ``only_better``, ``only_worse``: items
-    on which one alone is right. ``p`` is corrected for the number of pairs.
+    on which one alone is right, or more than the other. ``p`` is corrected for the number of pairs.
     ``own``: the kinds of the two that made decisions of the truth themselves.
     """
 
@@ -230,7 +231,6 @@ def _compared(report: Report, truth: Truth, pair: Mapping[str, Any]) -> Compared
 
 
 NOT_HERE = undefined(gettext_noop("Does not apply here."))
-NOBODY_ABSTAINED = undefined(gettext_noop("Nobody abstained."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,12 @@ class Measures:
 def coefficients(report: Report) -> Measures:
     """Every coefficient of every kind within itself, the one to read first."""
     columns = [Column(kind, kind in report["offline"]) for kind in report["within"]]
-    names = dict.fromkeys(name for figures in report["within"].values() for name in figures)
+    names = dict.fromkeys(
+        name
+        for figures in report["within"].values()
+        for name, shown in figures.items()
+        if shown.get("reason") != NO_ABSTENTIONS
+    )
     main = main_coefficient(report)
     order = sorted(names, key=lambda name: (name != main, name != "percent"))
     figures = report["within"]
@@ -290,7 +295,7 @@ def measures_against(report: Report, truth: Truth) -> Measures:
             kind in report["offline"],
             items=truth.found[kind]["items"],
             own=truth.found[kind]["own_decisions"],
-            # Sets have no ties: each label is decided by itself, by more than half.
+            # Of sets each label is decided by itself: whole ones that are tied do not count.
             ties=0 if TASKS[report["task"]].several else truth.found[kind]["ties"],
         )
         for kind in truth.kinds
@@ -317,7 +322,12 @@ def tie_words(columns: Sequence[Column]) -> str:
     tied = [f"{column.name} {count_words(column.ties)}" for column in columns if column.ties]
     if not tied:
         return ""
-    return gettext("Items with a tie are left out: %(kinds)s.") % {"kinds": ", ".join(tied)}
+    return gettext("Items with a tie count in part: %(kinds)s.") % {"kinds": ", ".join(tied)}
+
+
+def weight_words(items: float) -> str:
+    """A count of items that may be shared by tied answers: ``12``, ``1.5``."""
+    return count_words(items) if items % 1 == 0 else localise(f"{items:,.1f}")
 
 
 def _row(
@@ -327,10 +337,9 @@ def _row(
     name: str,
     words: str | None = None,
 ) -> MeasureRow:
-    missing = NOBODY_ABSTAINED if name.endswith("with_abstentions") else NOT_HERE
     cells = []
     for column in columns:
-        shown = figures[column.kind].get(name, missing)
+        shown = figures[column.kind].get(name, NOT_HERE)
         if shown["value"] is None:
             reason = report["reasons"].get(shown["reason"], shown["reason"])
             shown = undefined(gettext(reason))
@@ -388,10 +397,11 @@ MOST_MISTAKEN = 8
 
 @dataclass(frozen=True, slots=True)
 class TrustCell:
-    """F1 of one kind on one label; ``best``: no other kind's is higher.
+    """F1 of one kind on one label; ``best``: significantly better than every other kind.
 
     ``right``, ``wrong``, ``missed``: items to which the kind rightly gives the label, wrongly gives
-    it, or does not give it although it is true. ``interval`` and ``reason`` may be empty.
+    it, or does not give it although it is true; tied answers count in part. ``interval`` and
+    ``reason`` may be empty.
     """
 
     kind: str
@@ -399,9 +409,9 @@ class TrustCell:
     value: str
     step: int
     best: bool
-    right: int
-    wrong: int
-    missed: int
+    right: float
+    wrong: float
+    missed: float
     interval: str = ""
     reason: str = ""
 
@@ -412,7 +422,12 @@ class Confusion:
 
     predicted: str
     meant: str
-    items: int
+    items: float
+
+    @property
+    def words(self) -> str:
+        """How many items."""
+        return weight_words(self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,8 +439,18 @@ class TrustRow:
     cells: Sequence[TrustCell]
 
 
-def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[TrustRow]]:
-    """The kinds in their order, and a row for each label; empty without shared labels."""
+def shared_items(report: Report, truth: Truth) -> int:
+    """On how many items the kinds can be compared: those that all of them answered."""
+    return int((report["comparisons"].get(truth.by) or {}).get("items", 0))
+
+
+def trust_table(
+    report: Report, truth: Truth, *, shared: bool = False
+) -> tuple[Sequence[str], Sequence[TrustRow]]:
+    """The kinds in their order, and a row for each label; empty without shared labels.
+
+    ``shared``: F1 on the items that all kinds answered, where there are any; else on all of each.
+    """
     kinds = [
         kind
         for kind in truth.kinds
@@ -436,28 +461,27 @@ def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[T
     }
     # Reports that were stored by earlier versions do not count the truths.
     truly = (report.get("truths") or {}).get(truth.by, {})
+    comparison = report["comparisons"].get(truth.by) or {"labels": ()}
+    compared = {found["label"]: found for found in comparison["labels"]} if shared else {}
     rows = []
     for label in scores[kinds[0]] if kinds else ():
-        # A kind that decided some of the truth itself is not compared with the others.
-        fair = {kind: scores[kind][label]["f1"]["value"] for kind in kinds}
-        fair = {kind: value for kind, value in fair.items() if kind in truth.independent}
-        known = [value for value in fair.values() if value is not None]
-        best = max(known) if len(known) > 1 else None
+        found = compared.get(label, {"f1": {}, "best": None})
         cells = []
         for kind in kinds:
             score = scores[kind][label]
-            drawn, counts = draw_figure(score["f1"]), score["counts"]
+            f1, counts = found["f1"].get(kind, score["f1"]), score["counts"]
+            drawn = draw_figure(f1)
             cells.append(
                 TrustCell(
                     kind=kind,
                     name=short_name(report, kind),
                     value=drawn.value or "–",
-                    step=0 if drawn.reason else step_of(score["f1"]["value"]),
-                    best=best is not None and fair.get(kind) == best,
-                    right=int(counts["predicted_yes_gold_yes"]),
-                    wrong=int(counts["predicted_yes_gold_no"]),
-                    missed=int(counts["predicted_no_gold_yes"]),
-                    interval=range_words(drawn.low, drawn.high) if drawn.low else "",
+                    step=0 if drawn.reason else step_of(f1["value"]),
+                    best=found["best"] == kind,
+                    right=counts["predicted_yes_gold_yes"],
+                    wrong=counts["predicted_yes_gold_no"],
+                    missed=counts["predicted_no_gold_yes"],
+                    interval=range_words(drawn.low, drawn.high) if drawn.low else drawn.note,
                     reason=gettext(report["reasons"].get(drawn.reason, drawn.reason))
                     if drawn.reason
                     else "",
@@ -467,12 +491,12 @@ def trust_table(report: Report, truth: Truth) -> tuple[Sequence[str], Sequence[T
     return kinds, rows
 
 
-def confusions(report: Report, truth: Truth) -> Mapping[str, Sequence[Confusion]]:
+def confusions(truth: Truth) -> Mapping[str, Sequence[Confusion]]:
     """Kind → its confusions, the most frequent first."""
-    labels = report["categories"] or ()
     found = {}
     for kind in truth.kinds:
         confusion = truth.found[kind]["confusion"] or {}
+        labels = truth.found[kind].get("confusion_labels", ())
         cells = [
             Confusion(predicted, meant, confusion[f"predicted {predicted}, gold {meant}"])
             for predicted in labels

@@ -10,7 +10,9 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext, gettext_noop, pgettext
 
 from apps.common.charts import KIND_WORDS, TEXT_MATCHER
-from apps.common.methods import method_words
+from apps.common.methods import method_words, without_code
+from labelhub.core.agreement.reports.other_annotators import OTHERS, THESE
+from labelhub.core.agreement.reports.replacement import INAPPLICABLE
 from labelhub.core.schema import TASKS
 
 Report = Mapping[str, Any]
@@ -55,6 +57,12 @@ def truths_of(report: Report) -> list[Truth]:
     return [truth for truth in found if truth.kinds]
 
 
+def applicable_tests(report: Report) -> dict[str, Mapping[str, Any]]:
+    """Machine → its alternative annotator test; empty where the test is of no use."""
+    tests: Mapping[str, Mapping[str, Any]] = report["alt_test"]
+    return {name: test for name, test in tests.items() if test["reason"] not in INAPPLICABLE}
+
+
 def truth_name(by: str) -> str:
     return pgettext("truth", "the author") if by == "author" else pgettext("truth", "gold")
 
@@ -67,13 +75,19 @@ def short_name(report: Report, kind: str) -> str:
 
 
 def interval_methods(report: Report) -> list[str]:
-    """The methods of all figures that have an interval, those of most figures first."""
+    """The methods of all figures that have an interval, those of most figures first; without the
+    annotators that it is for."""
     found = Counter(
-        figure["method"]
+        figure["method"].rpartition("; ")[0]
         for figure in _figures(report)
         if figure.get("low") is not None and figure.get("method")
     )
     return [method_words(method) for method, _ in found.most_common()]
+
+
+def scope_words(report: Report) -> str:
+    """For which annotators the intervals are."""
+    return gettext(THESE if report["intervals"] == "these" else OTHERS)
 
 
 def doubts(report: Report) -> list[str]:
@@ -81,16 +95,10 @@ def doubts(report: Report) -> list[str]:
     found = Counter(
         without_code(part)
         for figure in _figures(report)
-        if figure.get("doubt")
+        if figure.get("doubt") and figure.get("low") is not None
         for part in str(figure["doubt"]).split("; ")
     )
     return [method_words(words) for words, _ in found.most_common()]
-
-
-def without_code(doubt: str) -> str:
-    """A doubt without the code before its words."""
-    code, colon, words = doubt.partition(": ")
-    return words if colon and " " not in code else doubt
 
 
 def _figures(part: Any) -> Iterator[Mapping[str, Any]]:

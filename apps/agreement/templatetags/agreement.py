@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from apps.agreement.automation.page import ending_words, lost_promise
 from apps.agreement.charts import dollar_words, is_share
 from apps.agreement.experiments.answers import models_of, title_of
-from apps.agreement.report.tables import tie_words
+from apps.agreement.report.tables import tie_words, weight_words
 from apps.common import figures
 from apps.common.figures import duration
 from apps.debates.models import Run
@@ -84,12 +84,12 @@ def items_behind(context: template.Context, **asked: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def behind_count(context: template.Context, items: int, **asked: str) -> str:
+def behind_count(context: template.Context, items: float, **asked: str) -> str:
     """How many items, leading to them; a plain number in a file, which leads nowhere."""
     if not items or context.get("alone"):
-        return figures.count_words(items)
+        return weight_words(items)
     url = items_behind(context, **asked)
-    return format_html('<a href="{}">{}</a>', url, figures.count_words(items))
+    return format_html('<a href="{}">{}</a>', url, weight_words(items))
 
 
 register.simple_tag(tie_words, name="ties")

@@ -30,7 +30,7 @@ from apps.agreement.automation.page import (
     labels_by_target,
     short_ending_words,
 )
-from apps.agreement.automation.promise import audits_to_notice, certainty_of
+from apps.agreement.automation.promise import certainty_of
 from apps.agreement.automation.sample import draw_sample
 from apps.agreement.automation.tasks import settle_if_small
 from apps.agreement.models import Guarantee
@@ -80,10 +80,7 @@ def automation(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _do_step(project: Project, actor: User, step: str | None, form: PromiseForm) -> str:
     if step == "draw":
-        target, confidence, coverage = form.asked()
-        made = draw_sample(
-            project, actor=actor, target=target, confidence=confidence, coverage=coverage
-        )
+        made = draw_sample(project, actor=actor, terms=form.asked())
         settle_if_small(made)
         words = ngettext(
             "The sample is drawn: %(number)s item.",
@@ -119,7 +116,6 @@ def _context(found: AutomationState, project: Project) -> dict[str, Any]:
     return plan | {
         "found": found,
         "live": live,
-        "notice": audits_to_notice(live.target, live.confidence) if live else None,
         "on": live is not None and live.state == State.ON,
         "certainty": certainty_of(live.bound) if live and live.bound is not None else None,
         "last": last,

@@ -151,7 +151,7 @@ def agreement_items(request: SignedInRequest, project: Project) -> HttpResponse:
         "part": part_words({"slice": asked.given}, annotator_title(project, asked.annotator)),
         "query": asked.query,
         "page": page,
-        "by_lot": bool(behind.other and behind.by),
+        "right_in_part": bool(behind.other and behind.by),
         "rows": _rows(project, asked, sheet, list(page), request.user.pk),
     }
     return render(request, "agreement/agreement_items.html", context)

@@ -31,7 +31,7 @@ def cut(text: object, room: float) -> str:
 
     Marks of writing direction are removed, as they would affect neighbouring text.
     """
-    whole = _on_one_line(text)
+    whole = on_one_line(text)
     if width_of(whole) <= room:
         return whole
     used, kept = 1.2, ""
@@ -46,7 +46,7 @@ def cut(text: object, room: float) -> str:
 def wrap(text: object, room: float, most: int) -> list[str]:
     """``text`` in at most ``most`` lines that fit ``room``; empty if it does not fit."""
     lines = [""]
-    for word in _WORD.findall(_on_one_line(text)):
+    for word in _WORD.findall(on_one_line(text)):
         if lines[-1] and width_of(f"{lines[-1]}{word}".rstrip()) > room:
             lines.append("")
         lines[-1] += word
@@ -62,12 +62,13 @@ def cut_apart(names: Sequence[str], room: float) -> list[str]:
     return [_cut_middle(name, room) for name in names]
 
 
-def _on_one_line(text: object) -> str:
+def on_one_line(text: object) -> str:
+    """``text`` without line breaks and marks of writing direction."""
     return _TURNING.sub(" ", clean(text)).strip()
 
 
 def _cut_middle(name: str, room: float) -> str:
-    whole = _on_one_line(name)
+    whole = on_one_line(name)
     if width_of(whole) <= room:
         return whole
     last = len(whole)

@@ -12,11 +12,10 @@ from rest_framework.response import Response
 from apps.authors.api.access import SiteViewSet
 from apps.common.api.parsers import TABLE, TableParser
 from apps.echo.models import CatalogueItem
-from apps.echo.selectors.offers import get_item_by_ref, items_of
+from apps.echo.selectors.offers import CatalogueFilter, get_item
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.configuration import ensure_echo
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES
-from labelhub.core.echo.recommending.items import LONGEST
 from labelhub.core.errors import InvalidInput
 
 _ITEMS = OpenApiExample(
@@ -35,16 +34,6 @@ _ITEMS = OpenApiExample(
     request_only=True,
     media_type="application/json",
 )
-
-
-class CatalogueQuerySerializer(serializers.Serializer[Any]):
-    """Filters of a catalogue."""
-
-    q = serializers.CharField(
-        required=False, default="", max_length=LONGEST["title"], allow_blank=True,
-        help_text="Words in the id, title, text or vertical.",
-    )  # fmt: skip
-    active = serializers.BooleanField(required=False, allow_null=True, default=None)
 
 
 class CatalogueItemSerializer(serializers.ModelSerializer[CatalogueItem]):
@@ -94,7 +83,6 @@ class UnusedAttributeSerializer(serializers.Serializer[Any]):
         help_text="Not among the feature's values; empty if the feature is unknown.",
     )
     rows = serializers.IntegerField(help_text="Number of imported rows with it.")
-    message = serializers.CharField()
 
 
 class CatalogueImportedSerializer(serializers.Serializer[Any]):
@@ -132,16 +120,16 @@ class CatalogueViewSet(SiteViewSet):
     """A site's catalogue."""
 
     serializer_class = CatalogueItemSerializer
+    filterset_class = CatalogueFilter
     parser_classes = [CatalogueJsonParser, CatalogueTableParser, MultiPartParser]
 
-    @extend_schema(operation_id="site_echo_catalogue", parameters=[CatalogueQuerySerializer])
+    @extend_schema(operation_id="site_echo_catalogue")
     def list(self, request: Request, **_: str) -> Response:
         """List the catalogue.
 
         In import order, with items that are no longer offered.
         """
-        asked = self.read_query(CatalogueQuerySerializer)
-        return self.list_page(items_of(self.site, asked["q"], active=asked["active"]))
+        return self.list_page(CatalogueItem.objects.filter(echo=self.site.pk))
 
     @extend_schema(
         operation_id="site_echo_catalogue_import",
@@ -179,7 +167,7 @@ class CatalogueItemViewSet(SiteViewSet):
 
     def retrieve(self, request: Request, ref: str, **_: str) -> Response:
         """Show a catalogue item."""
-        return Response(self.get_serializer(get_item_by_ref(self.site, ref)).data)
+        return Response(self.get_serializer(get_item(self.site, ref=ref)).data)
 
     @extend_schema(request=CatalogueItemSerializer)
     def partial_update(self, request: Request, ref: str, **_: str) -> Response:
@@ -188,7 +176,7 @@ class CatalogueItemViewSet(SiteViewSet):
         Only ``active`` can change here. Import the item again to change its other fields.
         """
         active = self.read_body(CatalogueItemSerializer)["active"]
-        item = get_item_by_ref(self.site, ref)
+        item = get_item(self.site, ref=ref)
         set_active(item, active=active)
         return Response(self.get_serializer(item).data)
 

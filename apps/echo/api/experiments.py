@@ -16,10 +16,9 @@ from apps.echo.reporting.click_through import make_report
 from apps.echo.selectors.offers import experiments_of, get_experiment
 from apps.echo.services.configuration import ensure_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
-from labelhub.core.echo.experiments.assignment import Arm, Window
+from labelhub.core.echo.experiments.assignment import Arm
+from labelhub.core.errors import InvalidInput
 
-#: The hours of a leap year.
-MOST_WINDOWS = 8784
 _AGAINST_NOTHING = OpenApiExample(
     "Echo against nothing",
     value={
@@ -44,17 +43,10 @@ class OfferArmSerializer(serializers.Serializer[Any]):
     """An arm of an experiment."""
 
     name = serializers.CharField(max_length=64)
-    share = FiniteField(help_text="Share of the authors or windows; the shares sum to 1.")
+    share = FiniteField(help_text="Share of the authors; the shares sum to 1.")
     policy = serializers.CharField(
         max_length=64, help_text="echo, keyword, random, nothing, or a policy of your own."
     )
-
-
-class WindowSerializer(serializers.Serializer[Any]):
-    """A period from ``start`` up to, but not including, ``end``."""
-
-    start = serializers.DateTimeField()
-    end = serializers.DateTimeField()
 
 
 class NewOfferExperimentSerializer(serializers.Serializer[Any]):
@@ -65,15 +57,17 @@ class NewOfferExperimentSerializer(serializers.Serializer[Any]):
     control = serializers.CharField(
         max_length=64, help_text="The arm that the others are compared with."
     )
-    windows = serializers.ListField(
-        child=WindowSerializer(), required=False, default=list, max_length=MOST_WINDOWS,
-        help_text="Windows to assign by time; empty to assign by author.",
-    )  # fmt: skip
     planned_days = serializers.IntegerField(min_value=1, max_value=365, default=28)
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse windows, by which older versions could assign arms."""
+        if self.initial_data.get("windows"):
+            raise InvalidInput.at("windows", "Arms are assigned by author; leave windows out.")
+        return attrs
 
-class OfferExperimentRowSerializer(serializers.ModelSerializer[Experiment]):
-    """An experiment in a list. ``fingerprint`` shows that the design was not changed."""
+
+class OfferExperimentSerializer(serializers.ModelSerializer[Experiment]):
+    """An experiment."""
 
     arms = OfferArmSerializer(many=True, source="design.arms")
     control = serializers.CharField(source="design.control")
@@ -82,7 +76,7 @@ class OfferExperimentRowSerializer(serializers.ModelSerializer[Experiment]):
     class Meta:
         model = Experiment
         fields = [
-            "id", "name", "status", "arms", "control", "planned_days", "fingerprint", "created_at",
+            "id", "name", "status", "arms", "control", "planned_days", "created_at",
             "started_at", "ended_at",
         ]  # fmt: skip
         read_only_fields = fields
@@ -92,20 +86,6 @@ class OfferExperimentRowSerializer(serializers.ModelSerializer[Experiment]):
         if experiment.ended_at is not None:
             return "ended"
         return "planned" if experiment.started_at is None else "running"
-
-
-class OfferExperimentSerializer(OfferExperimentRowSerializer):
-    """An experiment with its windows."""
-
-    windows = serializers.SerializerMethodField()
-
-    class Meta(OfferExperimentRowSerializer.Meta):
-        fields = [*OfferExperimentRowSerializer.Meta.fields, "windows"]
-        read_only_fields = fields
-
-    def get_windows(self, experiment: Experiment) -> list[tuple[str, str]]:
-        """Start and end of each window; empty if arms are assigned by author."""
-        return [(start, end) for start, end in experiment.design["windows"]]
 
 
 class ExperimentViewSet(SiteViewSet):
@@ -119,14 +99,14 @@ class ExperimentViewSet(SiteViewSet):
         return get_experiment(self.site, self.kwargs["echo_experiment_id"])
 
     @extend_schema(
-        operation_id="site_echo_experiments", responses=OfferExperimentRowSerializer(many=True)
+        operation_id="site_echo_experiments", responses=OfferExperimentSerializer(many=True)
     )
     def list(self, request: Request, **_: Any) -> Response:
         """List experiments with offers.
 
         Newest first.
         """
-        return self.list_page(experiments_of(self.site), OfferExperimentRowSerializer)
+        return self.list_page(experiments_of(self.site))
 
     @extend_schema(request=NewOfferExperimentSerializer, examples=[_AGAINST_NOTHING])
     def create(self, request: Request, **_: Any) -> Response:
@@ -136,7 +116,6 @@ class ExperimentViewSet(SiteViewSet):
         """
         design = self.read_body(NewOfferExperimentSerializer)
         design["arms"] = [Arm(**arm) for arm in design["arms"]]
-        design["windows"] = [Window(**window) for window in design["windows"]]
         made = create_experiment(ensure_echo(self.site), **design)
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
@@ -152,7 +131,7 @@ class ExperimentViewSet(SiteViewSet):
     def start(self, request: Request, **_: Any) -> Response:
         """Start an experiment.
 
-        From now on it assigns authors or windows to arms. One experiment runs at a time.
+        From now on it assigns authors to arms. One experiment runs at a time.
         """
         return Response(self.get_serializer(start_experiment(self.experiment())).data)
 

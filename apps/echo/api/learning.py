@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from django.db import models
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -14,13 +14,12 @@ from rest_framework.response import Response
 from apps.accounts.roles import Right
 from apps.authors.api.access import SiteViewSet
 from apps.authors.models import Feature
-from apps.echo.models import Decision, Echo, PromptSearch, Selection
+from apps.echo.models import Decision, Echo, Selection
 from apps.echo.reporting.click_through import make_report
 from apps.echo.reporting.funnel import offer_funnel
 from apps.echo.reporting.off_policy import evaluate_candidates
-from apps.echo.selectors.learning import echo_or_default, summaries_of
+from apps.echo.selectors.learning import echo_or_default, feature_summaries
 from apps.echo.selectors.offers import decisions_of, selections_of
-from apps.echo.selectors.prompt_searches import most_calls_of, searches_of
 from apps.echo.services.configuration import (
     SETTINGS,
     change_echo,
@@ -29,7 +28,6 @@ from apps.echo.services.configuration import (
     is_frozen,
     set_priors,
 )
-from apps.echo.services.prompt_search import set_instruction
 from labelhub.core.errors import InvalidInput
 
 
@@ -87,17 +85,21 @@ class PriorsSerializer(serializers.Serializer[Any]):
 class FeatureSummarySerializer(serializers.Serializer[Any]):
     """What Echo has learnt about a feature."""
 
-    key = serializers.CharField(source="feature.key")
-    name = serializers.CharField(source="feature.parsed.name")
-    active = serializers.BooleanField(
-        source="feature.active", help_text="Authors are asked about it."
-    )
-    prior = serializers.FloatField(source="feature.parsed.prior", allow_null=True)
+    key = serializers.CharField()
+    name = serializers.CharField()
+    active = serializers.BooleanField(help_text="Authors are asked about it.")
+    prior = serializers.FloatField(allow_null=True)
     relevance = serializers.FloatField(
         help_text="Expected gain in the log-odds of success from a right prediction."
     )
     low = serializers.FloatField(help_text="Lower bound of the 95 % interval of the relevance.")
     high = serializers.FloatField(help_text="Upper bound of that interval.")
+    gain = serializers.FloatField(
+        help_text="Change of the probability of a click by a right prediction, against an offer "
+        "that no feature helps."
+    )
+    gain_low = serializers.FloatField(help_text="Lower bound of the 95 % interval of the gain.")
+    gain_high = serializers.FloatField(help_text="Upper bound of that interval.")
     matters = serializers.FloatField(help_text="Probability that the relevance is positive.")
     uncertainty = serializers.FloatField(
         allow_null=True,
@@ -225,18 +227,18 @@ class EchoViewSet(SiteViewSet):
         """Report on offers.
 
         ``funnel``: counts from messages to clicks. ``report``: click-through with intervals, by
-        day, weekday, vertical and days since an author's first offer.
+        day, weekday and vertical.
         """
         echo = echo_or_default(self.site)
         funnel, report = offer_funnel(echo), make_report(echo)
-        return Response({"funnel": funnel.to_json(), "report": report.to_json()})
+        return Response({"funnel": funnel, "report": report.to_json()})
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=False, url_path="off-policy")
     def off_policy(self, request: Request, **_: str) -> Response:
         """Evaluate other policies.
 
-        Estimates the clicks that each policy would have got at the same messages, by three
+        Estimates the clicks that each policy would have got at the same messages, by two
         estimators with intervals; with a warning if the log has too little data.
         """
         return Response(evaluate_candidates(echo_or_default(self.site)).to_json())
@@ -250,81 +252,9 @@ class EchoViewSet(SiteViewSet):
         return Response(self.get_serializer(echo).data)
 
 
-_OUT = OpenApiExample("Remove it", value={"search": None}, request_only=True)
-
-
-class SearchQuerySerializer(serializers.Serializer[Any]):
-    """Which searches."""
-
-    feature = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=60, help_text="Key of a feature."
-    )
-
-
-class PromptSearchSerializer(serializers.ModelSerializer[PromptSearch]):
-    """A search for a feature's instruction. Figures are null or missing if there was no
-    comparison."""
-
-    labels = serializers.DictField(
-        source="found.labels", default=dict,
-        help_text="Answers shown to the model, held-out answers, and authors of the latter.",
-    )  # fmt: skip
-    figures = serializers.DictField(
-        source="found.figures", default=dict,
-        help_text="`present`, `best` and `difference`: value, interval, n and method; or the "
-        "reason for no value.",
-    )  # fmt: skip
-    chance = serializers.FloatField(
-        source="found.chance", default=None, allow_null=True,
-        help_text="Probability of such a lead by chance alone (p-value).",
-    )  # fmt: skip
-    level = serializers.FloatField(
-        source="found.level", default=None, allow_null=True,
-        help_text="Significance level that `chance` must not exceed.",
-    )  # fmt: skip
-    most_calls = serializers.SerializerMethodField(help_text="Maximum number of calls.")
-    cost_usd = serializers.SerializerMethodField()
-
-    class Meta:
-        model = PromptSearch
-        fields = [
-            "id", "feature", "status", "active", "present", "instruction", "why", "reason",
-            "answers", "labels", "figures", "chance", "level", "calls", "most_calls", "cost_usd",
-            "created_at", "ended_at",
-        ]  # fmt: skip
-        read_only_fields = fields
-
-    def get_most_calls(self, search: PromptSearch) -> int:
-        """From the number of answers at the start; a deletion of author data can add calls."""
-        return most_calls_of(search)
-
-    def get_cost_usd(self, search: PromptSearch) -> float:
-        """The cost of its calls; calls of unknown price count as 0."""
-        return search.cost_nanousd / 1e9
-
-
-class UseInstructionSerializer(serializers.Serializer[Any]):
-    """The search whose instruction to use."""
-
-    search = serializers.IntegerField(
-        min_value=1, max_value=2**62, allow_null=True,
-        help_text="A search of the feature that found an instruction; null for none.",
-    )  # fmt: skip
-
-
-class UsedInstructionSerializer(serializers.Serializer[Any]):
-    """The instruction that predictions of the feature use from now on."""
-
-    feature = serializers.CharField()
-    search = serializers.IntegerField(allow_null=True)
-    instruction = serializers.CharField(allow_blank=True)
-
-
 class FeatureViewSet(SiteViewSet):
-    """What Echo has learnt about a site's features, and their instructions."""
+    """What Echo has learnt about a site's features."""
 
-    lookup_url_kwarg = "feature_key"
-    lookup_value_converter = "slug"
     serializer_class = FeatureSummarySerializer
     queryset = Feature.objects.none()
 
@@ -335,48 +265,8 @@ class FeatureViewSet(SiteViewSet):
         In the site's order, with features that are no longer asked about.
         """
         rows = self.site.features.order_by("-active", "position", "pk")
-        known = summaries_of(echo_or_default(self.site), self.paginate_queryset(rows) or [])
+        known = feature_summaries(echo_or_default(self.site), self.paginate_queryset(rows) or [])
         return self.get_paginated_response(self.get_serializer(known, many=True).data)
-
-    @extend_schema(
-        operation_id="site_echo_instruction_set",
-        request=UseInstructionSerializer,
-        responses={
-            200: UsedInstructionSerializer,
-            409: OpenApiResponse(description="The search found no instruction that may be used."),
-        },
-        examples=[_OUT],
-    )
-    @action(detail=True, methods=["post"])
-    def instruction(self, request: Request, feature_key: str, **_: str) -> Response:
-        """Use an instruction of a search, or none.
-
-        It applies from the next message on. Found instructions are kept and can be restored.
-        """
-        search = self.read_body(UseInstructionSerializer)["search"]
-        used = set_instruction(self.site, feature_key, search)
-        body = {
-            "feature": feature_key,
-            "search": used.pk if used else None,
-            "instruction": used.instruction if used else "",
-        }
-        return Response(UsedInstructionSerializer(body).data)
-
-
-class SearchViewSet(SiteViewSet):
-    """A site's searches for instructions."""
-
-    read_right = Right.MANAGE
-    serializer_class = PromptSearchSerializer
-
-    @extend_schema(operation_id="site_echo_searches", parameters=[SearchQuerySerializer])
-    def list(self, request: Request, **_: str) -> Response:
-        """List searches for instructions.
-
-        Newest first, with the running one. A model wrote the instructions.
-        """
-        feature = self.read_query(SearchQuerySerializer)["feature"]
-        return self.list_page(searches_of(self.site, feature))
 
 
 class SelectionsViewSet(SiteViewSet):

@@ -8,7 +8,6 @@ ECHO = "sites/<slug:public_key>/echo"
 router = Router()
 router.register(ECHO, learning.EchoViewSet, "api_site_echo")
 router.register(f"{ECHO}/features", learning.FeatureViewSet, "api_site_echo_feature")
-router.register(f"{ECHO}/searches", learning.SearchViewSet, "api_site_echo_searches")
 router.register(f"{ECHO}/decisions", learning.DecisionsViewSet, "api_site_echo_decisions")
 router.register(f"{ECHO}/catalogue", catalogue.CatalogueViewSet, "api_site_echo_catalogue")
 # The site's own ids may hold a slash.

@@ -7,12 +7,16 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Count, Model, Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
+from django_filters import CharFilter, ChoiceFilter
 
 from apps.authors.models import Author, Message, Site
+from apps.common.lists import SearchFilter
 from apps.echo.models import CatalogueItem, Decision, Echo, Experiment, OfferEvent, Selection
 from apps.echo.offer_words import arm_words, why_words
 from apps.echo.selectors.predictions import value_words
+from labelhub.core.echo.recommending.items import LONGEST
 from labelhub.core.errors import Conflict, NotFound
 from labelhub.core.interview.features import Feature as Definition
 
@@ -79,32 +83,9 @@ def _reason(feature: Definition | None, reason: Mapping[str, Any]) -> tuple[str,
     return name, value_words(feature, reason["value"])
 
 
-def item_counts(echo: Echo) -> tuple[int, int]:
-    """The numbers of items that are offered and that are not."""
-    counted = echo.items.aggregate(n=Count("pk"), on=Count("pk", filter=Q(active=True)))
-    return counted["on"], counted["n"] - counted["on"]
-
-
-def get_item(echo: Echo, pk: int) -> CatalogueItem:
-    """An item of the catalogue.
-
-    Raises:
-        NotFound: there is none.
-    """
-    found = echo.items.filter(pk=pk).first()
-    if found is None:
-        raise NotFound("There is no such item in this catalogue.")
-    return found
-
-
 def running_experiment(echo: Echo) -> Experiment | None:
     """The running experiment, if any; there is at most one."""
     return echo.experiments.filter(started_at__isnull=False, ended_at__isnull=True).first()
-
-
-def counted_experiments(echo: Echo) -> QuerySet[Experiment]:
-    """All experiments, newest first, each with its number of decisions as ``decided``."""
-    return echo.experiments.annotate(decided=Count("decisions")).order_by("-pk")
 
 
 Row = TypeVar("Row", bound=Model)
@@ -165,29 +146,48 @@ def get_message(site: Site, ref: str, author: Author | None, now: datetime) -> M
     return found[0]
 
 
-def items_of(site: Site, words: str = "", *, active: bool | None = None) -> QuerySet[CatalogueItem]:
-    """The site's items, in order, that contain all of ``words``."""
-    rows = CatalogueItem.objects.filter(echo=site.pk)
-    for word in words.split():
-        matching = Q(definition__title__icontains=word) | Q(definition__text__icontains=word)
-        rows = rows.filter(
-            matching | Q(definition__vertical__icontains=word) | Q(ref__icontains=word)
-        )
-    return rows if active is None else rows.filter(active=active)
+class CatalogueFilter(SearchFilter):
+    """``?q=`` words that an item has all of; ``?active=`` whether it is offered."""
+
+    q = CharFilter(method="find", label=_("Title, text or category"), max_length=LONGEST["title"])
+    active = ChoiceFilter(
+        choices=[("true", _("Offered")), ("false", _("Not offered"))],
+        method="narrow_to",
+        label=_("Show"),
+        empty_label=_("All"),
+    )
+
+    def find(
+        self, rows: QuerySet[CatalogueItem], _name: str, words: str
+    ) -> QuerySet[CatalogueItem]:
+        """Items with all of these words in their id, title, text or vertical."""
+        for word in words.split():
+            matching = Q(definition__title__icontains=word) | Q(definition__text__icontains=word)
+            rows = rows.filter(
+                matching | Q(definition__vertical__icontains=word) | Q(ref__icontains=word)
+            )
+        return rows
+
+    def narrow_to(
+        self, rows: QuerySet[CatalogueItem], _name: str, active: str
+    ) -> QuerySet[CatalogueItem]:
+        """Items that are offered, or those that are not."""
+        return rows.filter(active=active == "true")
 
 
-def get_item_by_ref(site: Site, ref: str) -> CatalogueItem:
-    """The item with this id.
+def get_item(site: Site, **keys: Any) -> CatalogueItem:
+    """The item with this ``pk`` or ``ref``.
 
     Raises:
         NotFound: the catalogue has no such item.
     """
-    return _found(CatalogueItem.objects.filter(echo=site.pk, ref=ref), "There is no such item.")
+    return _found(CatalogueItem.objects.filter(echo=site.pk, **keys), "There is no such item.")
 
 
 def experiments_of(site: Site) -> QuerySet[Experiment]:
-    """The site's experiments, newest first."""
-    return Experiment.objects.filter(echo=site.pk).select_related("echo")
+    """The site's experiments, newest first, each with its number of decisions as ``decided``."""
+    rows = Experiment.objects.filter(echo=site.pk).select_related("echo")
+    return rows.annotate(decided=Count("decisions")).order_by("-pk")
 
 
 def get_experiment(site: Site, number: int) -> Experiment:
@@ -196,7 +196,8 @@ def get_experiment(site: Site, number: int) -> Experiment:
     Raises:
         NotFound: the site has no such experiment.
     """
-    return _found(experiments_of(site).filter(pk=number), "There is no such experiment.")
+    rows = Experiment.objects.filter(echo=site.pk, pk=number).select_related("echo")
+    return _found(rows, "There is no such experiment.")
 
 
 def _found(rows: QuerySet[Row], words: str) -> Row:

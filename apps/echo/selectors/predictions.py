@@ -5,13 +5,12 @@ The database counts the answers and returns a bounded number of rows.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, QuerySet, Sum
 from django.db.models.functions import Floor
 
-from apps.authors.models import Answer, Question
+from apps.authors.models import Answer
 from apps.echo.models import Echo, Scored, Selection
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import derived_words
@@ -26,15 +25,6 @@ def value_of(answer: Answer) -> str:
         return answer.value
     option = answer.question.options[answer.position]
     return str(option.get("value") or answer.value)
-
-
-def predicted_value_of(question: Question) -> str:
-    """The predicted answer as one of the feature's values, or as free text if the feature has no
-    values. A question stores it in the words of its option."""
-    values = (
-        option.get("value") for option in question.options if option["label"] == question.predicted
-    )
-    return str(next(values, "") or question.predicted)
 
 
 def value_words(feature: Definition | None, value: str) -> str:
@@ -108,10 +98,14 @@ def reliability(echo: Echo, feature: str = "") -> list[Tally]:
     return [Tally(*row) for row in found.order_by("part").values_list("n", "wrong", "doubt")]
 
 
-def total_tally(tallies: Sequence[Tally]) -> Tally:
+def total_tally(tallies: Sequence[Tally], upto: int = 0) -> Tally:
     """The total of the tallies."""
-    n = sum(tally.n for tally in tallies)
-    return Tally(n, sum(tally.wrong for tally in tallies), sum(tally.sigma for tally in tallies), n)
+    return Tally(
+        sum(tally.n for tally in tallies),
+        sum(tally.wrong for tally in tallies),
+        sum(tally.sigma for tally in tallies),
+        upto,
+    )
 
 
 def merged_tallies(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
@@ -125,10 +119,10 @@ def merged_tallies(tallies: Sequence[Tally], most: int = POINTS) -> list[Tally]:
         waiting.append(tally)
         upto += tally.n
         if sum(waiting_tally.n for waiting_tally in waiting) >= least:
-            merged.append(_ending(waiting, upto))
+            merged.append(total_tally(waiting, upto))
             waiting = []
     if waiting:
-        merged[-1:] = [_ending([*merged[-1:], *waiting], upto)]
+        merged[-1:] = [total_tally([*merged[-1:], *waiting], upto)]
     return merged
 
 
@@ -136,11 +130,6 @@ def calibration_error(parts: Sequence[Tally]) -> float | None:
     """The expected calibration error of σ; None without answers."""
     n = sum(part.n for part in parts)
     return sum(abs(part.sigma - part.wrong) for part in parts) / n if n else None
-
-
-def _ending(tallies: Sequence[Tally], upto: int) -> Tally:
-    total = total_tally(tallies)
-    return Tally(total.n, total.wrong, total.sigma, upto)
 
 
 _SUMS = {"n": Count("pk"), "wrong": Sum("loss"), "doubt": Sum("sigma")}
@@ -156,100 +145,55 @@ def _stretch(echo: Echo, most: int) -> "ExpressionWrapper[Any]":
 SELECTIONS, ANSWERS = 10, 10
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenFeature:
-    """A feature of a selection; ``place``: its rank by the value of an answer."""
-
-    name: str
-    value: str
-    probability: float
-    sigma: float
-    relevance: float
-    answers: float
-    worth: float
-    propensity: float
-    asked: bool
-    place: int
-
-
-@dataclass(frozen=True, slots=True)
-class AskedChoice:
-    """A message and its selected features, by the value of an answer."""
-
-    selection: Selection
-    text: str
-    shown: Sequence[ChosenFeature]
-
-    @property
-    def asked(self) -> Sequence[ChosenFeature]:
-        """The features that the author was asked about."""
-        return [feature for feature in self.shown if feature.asked]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredAnswer:
-    """An answer and its prediction; ``text``: of the message, "" if it is not stored."""
-
-    expected: str
-    value: str
-    loss: float
-    sigma: float
-    answered_at: datetime
-    text: str
-
-
-def choices_of(echo: Echo) -> list[AskedChoice]:
-    """The last :data:`SELECTIONS` selections, newest first."""
+def choices_of(echo: Echo) -> list[dict[str, Any]]:
+    """The last :data:`SELECTIONS` selections, newest first: ``text`` of the message, and the
+    candidates for questions by the value of an answer as ``shown``, of them ``asked`` ones."""
     rows = list(echo.selections.select_related("message").order_by("-pk")[:SELECTIONS])
-    keys = {key for row in rows for key in row.selected}
+    keys = {key for row in rows for key in row.asked}
     known = {row.key: row.parsed for row in echo.site.features.filter(key__in=keys)}
     return [_choice(row, known) for row in rows]
 
 
-def answers_about(echo: Echo, feature: Definition) -> list[ScoredAnswer]:
-    """The last :data:`ANSWERS` answers about a feature, newest first."""
-    scores = newest_scored(echo, feature.key).order_by("-number")
-    columns = scores.values("loss", "sigma", "event__ref", "event__data", "event__at")
-    rows = list(columns[:ANSWERS])
-    refs = [row["event__ref"] for row in rows]
-    ids = [int(ref.removeprefix("answer-")) for ref in refs if ref.startswith("answer-")]
+def _choice(row: Selection, known: Mapping[str, Definition]) -> dict[str, Any]:
+    # What was asked may be newer than the predictions: see ``EchoChooser.store``.
+    known_keys = (key for key in row.asked if key in row.predicted)
+    ranked = sorted(known_keys, key=lambda key: -row.asked[key]["worth"])
+    shown = [
+        row.predicted[key]
+        | row.asked[key]
+        | {
+            "name": known[key].name if key in known else key,
+            "value": value_words(known.get(key), row.predicted[key]["value"]),
+            "place": place,
+            "points": 100 * row.predicted[key]["gain"] if "gain" in row.predicted[key] else None,
+        }
+        for place, key in enumerate(ranked, start=1)
+    ]
+    return {
+        "selection": row,
+        "text": row.message.text if row.message else "",
+        "shown": shown,
+        "asked": [feature for feature in shown if feature["asked"]],
+    }
+
+
+def answers_about(echo: Echo, feature: Definition) -> list[dict[str, Any]]:
+    """The last :data:`ANSWERS` answers about a feature with their predictions, newest first;
+    ``text``: of the message, "" if it is not stored."""
+    scores = newest_scored(echo, feature.key).order_by("-number").select_related("event")
+    rows = list(scores[:ANSWERS])
+    refs = [row.event.ref for row in rows if row.event.ref.startswith("answer-")]
+    ids = [int(ref.removeprefix("answer-")) for ref in refs]
     answers = Answer.objects.filter(pk__in=ids).values_list("pk", "question__message__text")
     texts = {f"answer-{pk}": text for pk, text in answers}
     return [
-        ScoredAnswer(
-            expected=value_words(feature, row["event__data"]["predicted"]),
-            value=value_words(feature, row["event__data"]["value"]),
-            loss=row["loss"],
-            sigma=row["sigma"],
-            answered_at=row["event__at"],
-            text=texts.get(row["event__ref"], ""),
-        )
+        {
+            "expected": value_words(feature, row.event.data["predicted"]),
+            "value": value_words(feature, row.event.data["value"]),
+            "loss": row.loss,
+            "sigma": row.sigma,
+            "answered_at": row.event.at,
+            "text": texts.get(row.event.ref, ""),
+        }
         for row in rows
     ]
-
-
-def _choice(row: Selection, known: Mapping[str, Definition]) -> AskedChoice:
-    ranked = sorted(row.asked, key=lambda key: -row.asked[key]["worth"])
-    shown = [
-        _shown(key, known.get(key), row, ranked.index(key) + 1)
-        for key in row.selected
-        if key in row.asked
-    ]
-    by_worth = sorted(shown, key=lambda feature: feature.place)
-    return AskedChoice(row, row.message.text if row.message else "", by_worth)
-
-
-def _shown(key: str, feature: Definition | None, row: Selection, place: int) -> ChosenFeature:
-    predicted, asked = row.predicted[key], row.asked[key]
-    return ChosenFeature(
-        name=feature.name if feature else key,
-        value=value_words(feature, predicted["value"]),
-        probability=predicted["probability"],
-        sigma=predicted["sigma"],
-        relevance=predicted["relevance"],
-        answers=predicted["answers"],
-        worth=asked["worth"],
-        propensity=asked["propensity"],
-        asked=asked["asked"],
-        place=place,
-    )

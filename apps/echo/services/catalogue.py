@@ -71,31 +71,24 @@ def import_catalogue(
 
     Returns:
         {"created", "changed", "unchanged", "retired", "errors": [{"row", "field", "message"}],
-        "unused": [{"feature", "value", "rows", "message"}], "ignored": [columns]}.
+        "unused": [{"feature", "value", "rows"}], "ignored": [columns]}.
 
     Raises:
         InvalidInput: the file is not a table of items, or no row is valid; with ``strict``, any row
             has a fault.
     """
     read = read_catalogue(data)
-    faults = [
-        {"row": fault.row, "field": fault.field, "message": fault.reason} for fault in read.faults
-    ]
+    faults = read.faults
     if not read.items or (strict and faults):
         raise _refusal(faults, none=not read.items)
     counts = _store(echo, {item.id: item.to_json() for item in read.items}, replace=replace)
     forget_index(echo.pk)
     features = {row.key: row.parsed.values for row in echo.site.features.asked()}
     problems = {
-        "errors": faults[:MOST_TOLD],
+        "errors": list(faults[:MOST_TOLD]),
         "unused": [
-            {
-                "feature": unused.key,
-                "value": unused.value,
-                "rows": unused.rows,
-                "message": unused.words,
-            }
-            for unused in unused_attributes(read.items, features)[:MOST_TOLD]
+            {"feature": key, "value": value, "rows": rows}
+            for key, value, rows in unused_attributes(read.items, features)[:MOST_TOLD]
         ],
     }
     return {**counts, **problems, "ignored": list(read.ignored[:MOST_TOLD])}

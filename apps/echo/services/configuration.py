@@ -15,13 +15,16 @@ from apps.authors.services.sites import set_consent_text
 from apps.echo.models import Echo
 from apps.echo.services.events import log_events
 from apps.echo.services.selection import forget_known
+from apps.echo.states import readable_selector
 from labelhub.core.echo.events import Event, Expected, Frozen
+from labelhub.core.echo.state import EchoState, pooled_prior
 from labelhub.core.errors import InvalidInput
 
 SETTINGS = (
-    "on", "k", "explore", "burden", "models_per_message", "llm_features", "example_tokens",
-    "search_on", "search_calls_per_day", "offers_on", "offer_every_messages", "offer_min_seconds",
-    "offer_least_match", "offer_explore", "reward_minutes",
+    "on", "k", "explore", "burden", "models_per_message", "shares_relevance", "llm_features",
+    "example_tokens",
+    "offers_on", "offer_every_messages", "offer_min_seconds", "offer_least_match", "offer_explore",
+    "reward_minutes",
 )  # fmt: skip
 
 
@@ -59,6 +62,8 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
         field, problems = next(iter(error.message_dict.items()))
         raise InvalidInput.at(field, " ".join(problems)) from None
     echo.save(update_fields=list(changes))
+    if "shares_relevance" in changes:
+        log_priors(echo)
     if changes.get("offers_on"):
         site = echo.site
         set_consent_text(site=site, texts=current_consent(site).texts, actor=None)
@@ -66,18 +71,60 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
     return echo
 
 
+#: Begins the ref of a prior from other sites.
+_SHARED = "shared-"
+
+
 def log_priors(echo: Echo) -> int:
-    """Log changed priors of features; returns their number."""
+    """Log changed priors of features; returns their number.
+
+    A new feature without a prior of the owner starts from what the other sites of the server have
+    learnt about one with the same key and values, unless this site or that one declines.
+    """
     logged = {
-        row["feature"]: row["data"]["prior"]
-        for row in echo.log.filter(kind="expected").order_by("number").values("feature", "data")
+        feature: (ref, prior)
+        for feature, ref, prior in echo.log.filter(kind="expected")
+        .order_by("number")
+        .values_list("feature", "ref", "data__prior")
     }
+    # Not parsed, as this is done at each learning.
+    features = {row.key: row for row in Feature.objects.filter(site=echo.site_id)}
+    priors = {key: row.definition.get("prior") for key, row in features.items()}
+    unset = {key for key, prior in priors.items() if prior is None}
+    shared = _shared_priors(echo, {key: features[key] for key in unset - logged.keys()})
     news: list[tuple[Event, int | None]] = []
-    for feature in Feature.objects.filter(site=echo.site_id):
-        prior = feature.parsed.prior or 0.0
-        if prior != logged.get(feature.key, 0.0):
-            news.append((Expected(f"expected-{uuid.uuid4().hex}", feature.key, prior), None))
-    return log_events(echo, news)
+    for key, given in priors.items():
+        ref, last = logged.get(key, ("", 0.0))
+        begins, prior = "expected-", given or 0.0
+        if key in shared:
+            begins, prior = _SHARED, shared[key]
+        elif given is None and ref.startswith(_SHARED) and echo.shares_relevance:
+            prior = last
+        if prior != last:
+            news.append((Expected(f"{begins}{uuid.uuid4().hex}", key, prior), None))
+    return len(log_events(echo, news))
+
+
+def _shared_priors(echo: Echo, features: Mapping[str, Feature]) -> dict[str, float]:
+    """Priors of those ``features`` (by key) that this site has learnt nothing about yet."""
+    if not (echo.shares_relevance and features):
+        return {}
+    state = readable_selector(echo)
+    if state is None:  # which features are new is known once it is rebuilt
+        return {}
+    new = features.keys() - state.places.keys()
+    alike = Feature.objects.filter(key__in=new, site__echo__shares_relevance=True)
+    rows = list(alike.exclude(site=echo.site_id))
+    others = Echo.objects.filter(site__in={row.site_id for row in rows}).exclude(state=b"")
+    states = {other.pk: readable_selector(other) for other in others}
+    known: dict[str, list[EchoState]] = {}
+    for row in rows:
+        learnt = states.get(row.site_id)
+        if learnt is None or row.key not in learnt.places:
+            continue
+        if row.parsed.values == features[row.key].parsed.values:
+            known.setdefault(row.key, []).append(learnt)
+    return {key: pooled_prior(learnt, key) for key, learnt in known.items()}
 
 
 @transaction.atomic

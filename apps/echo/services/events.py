@@ -1,15 +1,16 @@
 """The log of events: numbered without gaps, each event once.
 
 The worker looks up answers and offers, so that nothing waits for the log. It logs an answer when
-its author can no longer undo it. An offer has a reward for its click, and another one for its
-rating; a site's server sends the results of its own task. The features of a selection get the
-credit, each by the probability that its prediction was right, or by the author's answer if there is
-one. Offers of other arms do not teach relevance. An event is withdrawn if its answer is no longer
-valid or its author no longer believed, and restored when both are again.
+its author can no longer undo it. An offer has a reward for its click, or for being dismissed
+instead, and another one for its rating; a site's server sends the results of its own task. The
+features of a selection get the credit, each by the probability that its prediction was right, or by
+the author's answer if there is one. Offers of other arms do not teach relevance. An event is
+withdrawn if its answer is no longer valid or its author no longer believed, and restored when both
+are again.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -25,7 +26,6 @@ from django.db.models import (
     OuterRef,
     Q,
     QuerySet,
-    Subquery,
     Value,
 )
 from django.db.models.functions import Cast, Concat
@@ -39,6 +39,7 @@ from apps.authors.services.answers import UNDO_WITHIN
 from apps.authors.services.locking import lock_author
 from apps.authors.services.messages import stable_ref
 from apps.echo.models import Decision, Echo, LogEvent, OfferEvent, Scored, Selection
+from apps.echo.selectors.learning import withdrawals
 from apps.echo.selectors.predictions import value_of
 from labelhub.core.echo.events import (
     CLICK,
@@ -64,13 +65,13 @@ def log_events(
     events: Sequence[tuple[Event, int | None]],
     *,
     logged_at: datetime | None = None,
-) -> int:
-    """Log events with the keys of their authors; returns the number of new ones.
+) -> list[LogEvent]:
+    """Log events with the keys of their authors; returns the new ones.
 
     Locks the row of ``echo``: no event can get a number below one that was already learnt.
     """
     if not events:
-        return 0
+        return []
     locked = Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
     refs = [event.id for event, _ in events]
     known = set(locked.log.filter(ref__in=refs).values_list("ref", flat=True))
@@ -96,7 +97,7 @@ def log_events(
     if rows:
         locked.save(update_fields=["logged"])
     echo.logged = locked.logged
-    return len(rows)
+    return rows
 
 
 #: Events per write.
@@ -149,69 +150,53 @@ def answers_with_ref() -> QuerySet[Any, Any]:
     return Answer.objects.annotate(log_ref=ref)
 
 
+@transaction.atomic
 def gather_answers(echo: Echo, now: datetime) -> int:
     """Log new answers and the losses of their predictions; returns the number of events."""
     unlogged = unlogged_answers(now, WITHIN).filter(question__site=echo.site_id)
     fresh = unlogged.select_related(*_RELATED).order_by("received_at", "pk")[:AT_ONCE]
-    news = [(_answer_event(answer), answer) for answer in fresh]
-    with transaction.atomic():
-        count = log_events(echo, [(event, answer.author_id) for event, answer in news])
-        sigmas = {
-            event.id: answer.question.message.selection.predicted[event.feature]["sigma"]
-            for event, answer in news
-        }
-        rows = echo.log.filter(ref__in=sigmas).values(
-            "pk", "number", "feature", "ref", "data__loss"
+    news = {answer.log_ref: answer for answer in fresh}
+    rows = log_events(echo, [(_answer_event(answer), answer.author_id) for answer in news.values()])
+    Scored.objects.bulk_create(
+        Scored(
+            event=row,
+            echo=echo,
+            number=row.number,
+            feature=row.feature,
+            loss=row.data["loss"],
+            sigma=news[row.ref].question.message.selection.predicted[row.feature]["sigma"],
         )
-        scores = [
-            Scored(
-                event_id=row["pk"],
-                echo=echo,
-                number=row["number"],
-                feature=row["feature"],
-                loss=row["data__loss"],
-                sigma=sigmas[row["ref"]],
-            )
-            for row in rows
-        ]
-        Scored.objects.bulk_create(scores, ignore_conflicts=True)
-    return count
+        for row in rows
+    )
+    return len(rows)
 
 
 def _answer_event(answer: Answer) -> Answered:
-    """The event of an answer to a question that Echo had predicted."""
+    """The event of an answer to a question that Echo had predicted.
+
+    Its loss is 0 for a match, 1 for none, and for free text the cosine distance (paper 004, 3.4.1).
+    The predicted value is always among the options, so "None of these" means that it was wrong.
+    """
     question = answer.question
-    selection: Selection = question.message.selection
-    predicted = selection.predicted[question.feature.key]
+    predicted = question.message.selection.predicted[question.feature.key]
     values, value = question.feature.parsed.values, value_of(answer)
+    closed, expected = bool(values) or not value, predicted["value"]
+    shares = predicted.get("told") or {}
     return Answered(
         id=f"{ANSWER}{answer.pk}",
         author=answer.author.uid.hex,
         trusted=answer.author.counts,
         feature=question.feature.key,
         value=value,
-        predicted=predicted["value"],
-        loss=_loss(predicted["value"], value, closed=bool(values)),
+        predicted=expected,
+        loss=float(expected != value) if closed else distance(expected, value),
         signs=tuple(predicted["signs"]),
         vector=vector_of(question.message.text),
         values=values,
         llm_value=predicted["said"],
-        llm_shares=_llm_shares(predicted.get("told") or {}, values),
+        # The values may have changed since.
+        llm_shares=tuple(shares[name] for name in values) if set(shares) == set(values) else (),
     )
-
-
-def _llm_shares(shares: Mapping[str, float], values: Sequence[str]) -> tuple[float, ...]:
-    """The language model's probability of each value; empty if the values have changed."""
-    return tuple(shares[value] for value in values) if set(shares) == set(values) else ()
-
-
-def _loss(predicted: str, value: str, *, closed: bool) -> float:
-    """0 if they match, 1 if not; for free text the cosine distance (paper 004, 3.4.1).
-
-    The predicted value is always among the options, so "None of these" means that it was wrong."""
-    if closed or not value:
-        return float(predicted != value)
-    return distance(predicted, value)
 
 
 #: Maximum number of results per selection, so that one does not outweigh the others.
@@ -229,10 +214,13 @@ class Outcome:
 
 def unlogged_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], QuerySet[Any]]":
     """Recently shown offers of Echo at all sites that the log does not know yet: those whose click
-    is settled (with ``clicked``), and those with a rating."""
-    clicks = OfferEvent.objects.filter(decision=OuterRef("pk"), kind=OfferEvent.Kind.CLICKED)
-    due = _shown(now - within, "reward-").annotate(clicked=Exists(clicks))
-    ratings = OfferEvent.objects.filter(decision=OuterRef("pk"), kind__in=RATINGS)
+    is settled (with ``clicked`` and ``dismissed``), and those with a rating."""
+    events = OfferEvent.objects.filter(decision=OuterRef("pk"))
+    due = _shown(now - within, "reward-").annotate(
+        clicked=Exists(events.filter(kind=OfferEvent.Kind.CLICKED)),
+        dismissed=Exists(events.filter(kind=OfferEvent.Kind.DISMISSED)),
+    )
+    ratings = events.filter(kind__in=RATINGS)
     # Each site has its own waiting time for clicks.
     settled = Q(clicked=True)
     for minutes in Echo.objects.order_by().values_list("reward_minutes", flat=True).distinct():
@@ -246,22 +234,34 @@ def unlogged_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], Q
 
 def gather_rewards(echo: Echo, now: datetime) -> int:
     """Log new results of offers; returns the number of events."""
-    settled, asked = (
-        offers.filter(echo=echo).select_related(*_REWARD_RELATED)
+    settled, rated = (
+        offers.filter(echo=echo).select_related("author", "selection", "message")[:AT_ONCE]
         for offers in unlogged_offers(now, WITHIN)
     )
-    events = [
-        _reward_event(decision, f"reward-{decision.pk}", float(decision.clicked), CLICK)
-        for decision in settled[:AT_ONCE]
+    rewards = [
+        (
+            decision,
+            f"reward-{decision.pk}",
+            float(decision.clicked),
+            CLICK,
+            None if decision.clicked else decision.dismissed,
+        )
+        for decision in settled
     ]
-    for decision in asked.prefetch_related("events")[:AT_ONCE]:
+    for decision in rated.prefetch_related("events"):
         first = next(event for event in decision.events.all() if event.kind in RATINGS)
         value = float(first.kind == OfferEvent.Kind.HELPFUL)
-        events.append(_reward_event(decision, f"helpful-{decision.pk}", value, HELPFUL))
-    return log_events(echo, events)
-
-
-_REWARD_RELATED = ("author", "selection", "message")
+        rewards.append((decision, f"helpful-{decision.pk}", value, HELPFUL, None))
+    events = [
+        (
+            _rewarded(
+                decision.selection, decision.author, ref, value, signal=signal, dismissed=dismissed
+            ),
+            decision.author_id,
+        )
+        for decision, ref, value, signal, dismissed in rewards
+    ]
+    return len(log_events(echo, events))
 
 
 def _shown(since: datetime, prefix: str) -> "QuerySet[Any]":
@@ -302,54 +302,30 @@ def record_outcome(selection: Selection, ref: str, value: float, now: datetime) 
         raise TooLate(f"A selection takes rewards for {WITHIN.days} days.")
     if len(known) >= MOST_OUTCOMES:
         raise Conflict(f"This selection already has {MOST_OUTCOMES} rewards, the maximum.")
-    event = Rewarded(
-        id=name,
-        author=author.uid.hex,
-        trusted=author.counts,
-        shown=credit_of(selection),
-        value=value,
-        signal=TASK,
-    )
+    event = _rewarded(selection, author, name, value, signal=TASK)
     log_events(selection.echo, [(event, author.pk)], logged_at=now)
     return Outcome(value, fresh=True)
 
 
-def credit_of(selection: Selection) -> tuple[tuple[str, float], ...]:
-    """The selected features, each with the probability that its prediction was right."""
-    known, predicted = _confirmed_predictions(selection), selection.predicted
-    return tuple((key, known.get(key, 1 - predicted[key]["sigma"])) for key in selection.selected)
-
-
-def _reward_event(
-    decision: Decision, ref: str, value: float, signal: str
-) -> tuple[Event, int | None]:
-    selection = decision.selection
-    event = Rewarded(
+def _rewarded(
+    selection: Selection, author: Author, ref: str, value: float, **kind: Any
+) -> Rewarded:
+    """A reward of the selected features, each with the probability that its prediction was right:
+    1 or 0 if the author has answered about it. ``kind``: as of :class:`Rewarded`."""
+    right = {key: 1 - selection.predicted[key]["sigma"] for key in selection.selected}
+    if selection.message_id is not None:
+        answers = Answer.objects.standing().filter(question__message=selection.message_id)
+        for answer in answers.select_related("question__feature"):
+            if (key := answer.question.feature.key) in right:
+                right[key] = float(value_of(answer) == selection.predicted[key]["value"])
+    return Rewarded(
         id=ref,
-        author=decision.author.uid.hex,
-        trusted=decision.author.counts,
-        shown=credit_of(selection) if selection is not None else (),
+        author=author.uid.hex,
+        trusted=author.counts,
+        shown=tuple(right.items()),
         value=value,
-        signal=signal,
+        **kind,
     )
-    return event, decision.author_id
-
-
-def _confirmed_predictions(selection: Selection) -> dict[str, float]:
-    """For features with an answer about this message: 1 if the prediction was right, else 0."""
-    if selection.message_id is None:
-        return {}
-    answers = Answer.objects.standing().filter(question__message=selection.message_id)
-    right = {}
-    for answer in answers.select_related("question__feature"):
-        key = answer.question.feature.key
-        prediction = selection.predicted.get(key)
-        if prediction is not None:
-            right[key] = float(value_of(answer) == prediction["value"])
-    return right
-
-
-_NOT_WITHDRAWN = Q(word__isnull=True) | ~Q(word=LogEvent.Kind.WITHDRAWN)
 
 
 def invalid_answers() -> QuerySet[Any, Any]:
@@ -357,31 +333,26 @@ def invalid_answers() -> QuerySet[Any, Any]:
     answered = LogEvent.objects.filter(
         echo=OuterRef("question__site"), ref=OuterRef("log_ref"), kind=LogEvent.Kind.ANSWERED
     )
+    withdrawn = withdrawals().filter(echo=OuterRef("question__site"), about=OuterRef("log_ref"))
     # Two lists that the database can look up, instead of a condition on all answers.
     excluded = Answer.objects.filter(excluded_at__isnull=False).values("pk")
     undone = Answer.objects.filter(undone_at__isnull=False).values("pk")
-    word = _last_word("question__site", "log_ref")
-    invalid = answers_with_ref().filter(Q(pk__in=excluded) | Q(pk__in=undone), Exists(answered))
-    counting: QuerySet[Any, Any] = invalid.annotate(word=word).filter(_NOT_WITHDRAWN)
-    return counting
+    return answers_with_ref().filter(
+        Q(pk__in=excluded) | Q(pk__in=undone), Exists(answered), ~Exists(withdrawn)
+    )
 
 
-def doubtful_rewards() -> QuerySet[Any, Any]:
+def doubtful_rewards() -> QuerySet[LogEvent]:
     """Rewards of all sites that count, but whose authors are no longer believed."""
     doubted = Author.objects.exclude(counting_authors()).values("pk")
-    rewards = LogEvent.objects.filter(
-        author__in=doubted, kind=LogEvent.Kind.REWARDED, data__trusted=True
-    )
-    return rewards.annotate(word=_last_word("echo", "ref")).filter(_NOT_WITHDRAWN)
+    withdrawn = withdrawals().filter(echo=OuterRef("echo"), about=OuterRef("ref"))
+    rewards = LogEvent.objects.filter(author__in=doubted, kind=LogEvent.Kind.REWARDED)
+    return rewards.filter(~Exists(withdrawn), data__trusted=True)
 
 
 def withdrawn_of_believed() -> QuerySet[LogEvent]:
     """Withdrawals of all sites that were not restored, although their author is believed."""
-    later = LogEvent.objects.filter(
-        echo=OuterRef("echo"), about=OuterRef("about"), number__gt=OuterRef("number")
-    )
-    withdrawn = LogEvent.objects.filter(kind=LogEvent.Kind.WITHDRAWN)
-    return withdrawn.filter(counting_authors("author"), ~Exists(later))
+    return withdrawals().filter(counting_authors("author"))
 
 
 @transaction.atomic
@@ -392,9 +363,8 @@ def withdraw_invalid(echo: Echo) -> int:
     rewards = doubtful_rewards().filter(echo=echo)
     refs += list(rewards.values_list("ref", "author")[:AT_ONCE])
     _let_stand(echo, [ref for ref, _ in refs], stands=False)
-    return log_events(
-        echo, [(Withdrawn(f"withdrawn-{uuid.uuid4().hex}", ref), author) for ref, author in refs]
-    )
+    events = [(Withdrawn(f"withdrawn-{uuid.uuid4().hex}", ref), author) for ref, author in refs]
+    return len(log_events(echo, events))
 
 
 @transaction.atomic
@@ -406,17 +376,10 @@ def restore_valid(echo: Echo) -> int:
     stands = {f"{ANSWER}{pk}" for pk in standing.values_list("pk", flat=True)}
     refs = [ref for ref in withdrawn if ref in stands or not ref.startswith(ANSWER)][:AT_ONCE]
     _let_stand(echo, refs, stands=True)
-    return log_events(
-        echo, [(Restored(f"restored-{uuid.uuid4().hex}", ref), withdrawn[ref]) for ref in refs]
-    )
+    events = [(Restored(f"restored-{uuid.uuid4().hex}", ref), withdrawn[ref]) for ref in refs]
+    return len(log_events(echo, events))
 
 
 def _let_stand(echo: Echo, refs: Sequence[str], *, stands: bool) -> None:
     """Set whether pages count the predictions of these answers."""
     Scored.objects.filter(echo=echo, event__ref__in=refs).update(stands=stands)
-
-
-def _last_word(echo: str, ref: str) -> Subquery:
-    """The kind of the last withdrawal or restoration of an event; null if there is none."""
-    words = LogEvent.objects.filter(echo=OuterRef(echo), about=OuterRef(ref))
-    return Subquery(words.order_by("-number").values("kind")[:1])

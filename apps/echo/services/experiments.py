@@ -12,17 +12,7 @@ from django.utils import timezone
 from apps.authors.models import Author
 from apps.common.sealing import seal, unseal
 from apps.echo.models import Echo, Experiment
-from labelhub.core.echo.experiments.assignment import (
-    Arm,
-    Design,
-    Window,
-    arm_of_author,
-    arm_of_window,
-    design,
-    fingerprint,
-    grid,
-    window_of,
-)
+from labelhub.core.echo.experiments.assignment import Arm, Design, arm_of_author, design
 from labelhub.core.echo.recommending.policies import ECHO
 from labelhub.core.errors import Conflict, InvalidInput
 
@@ -38,60 +28,43 @@ class ArmPlace:
 
 
 def create_experiment(
-    echo: Echo,
-    *,
-    name: str,
-    arms: Sequence[Arm],
-    control: str,
-    windows: Sequence[Window] = (),
-    planned_days: int = 28,
+    echo: Echo, *, name: str, arms: Sequence[Arm], control: str, planned_days: int = 28
 ) -> Experiment:
     """Create an experiment; its design never changes.
 
     Raises:
         InvalidInput: the design is not valid.
     """
-    found = design(arms, control, windows)
+    found = design(arms, control)
     if not name.strip():
         raise InvalidInput.at("name", "must not be empty.")
     if not 1 <= planned_days <= 365:
         raise InvalidInput.at("planned_days", "must be from 1 to 365.")
-    key = secrets.token_bytes(32)
     return Experiment.objects.create(
         echo=echo,
         name=name.strip()[:100],
-        design={
-            "arms": [asdict(arm) for arm in found.arms],
-            "control": found.control,
-            "windows": [
-                [window.start.isoformat(), window.end.isoformat()] for window in found.windows
-            ],
-        },
-        sealed_key=seal(key),
-        fingerprint=fingerprint(found, key),
+        design={"arms": [asdict(arm) for arm in found.arms], "control": found.control},
+        sealed_key=seal(secrets.token_bytes(32)),
         planned_days=planned_days,
     )
 
 
 def start_experiment(experiment: Experiment) -> Experiment:
-    """Start an experiment: from now on it assigns authors or windows to arms.
+    """Start an experiment: from now on it assigns authors to arms.
 
     Raises:
-        Conflict: another one is running at this site, or it was already started, or its design has
-            changed.
+        Conflict: another one is running at this site, or it was already started, or its arms were
+            to take turns by time, as older versions could.
     """
-    if experiment.started_at is not None:
-        raise Conflict("This experiment was already started.")
-    found, key = design_of(experiment), key_of(experiment)
-    if fingerprint(found, key) != experiment.fingerprint:
-        raise Conflict("The design has changed since it was fixed; design a new experiment.")
+    if takes_turns(experiment):
+        raise Conflict("Arms can no longer take turns by time; design a new experiment.")
     unstarted = Experiment.objects.filter(pk=experiment.pk, started_at__isnull=True)
     try:
         with transaction.atomic():
             started = unstarted.update(started_at=timezone.now())
     except IntegrityError:
         raise Conflict("Another experiment is running at this site; end it first.") from None
-    if not started:  # a concurrent call was faster
+    if not started:
         raise Conflict("This experiment was already started.")
     experiment.refresh_from_db(fields=["started_at"])
     return experiment
@@ -117,34 +90,23 @@ def place_of(echo: Echo, author: Author, time: datetime) -> ArmPlace:
     # Also one that has ended since: it includes messages that were written while it ran.
     lasted = Q(ended_at__isnull=True) | Q(ended_at__gt=time)
     running = echo.experiments.filter(lasted, started_at__lte=time).first()
-    if running is None:
+    if running is None or takes_turns(running):
         return ArmPlace()
-    found, key = design_of(running), key_of(running)
-    if not found.windows:
-        arm = arm_of_author(found, key, author.uid.hex)
-        return ArmPlace(arm.policy, arm.name, author.uid.hex, running)
-    window = window_of(found, time)
-    if window is None:
-        return ArmPlace()
-    arm = arm_of_window(found, key, window)
-    return ArmPlace(arm.policy, arm.name, str(window), running)
+    arm = arm_of(running, author.uid.hex)
+    return ArmPlace(arm.policy, arm.name, author.uid.hex, running)
+
+
+def arm_of(experiment: Experiment, author: str) -> Arm:
+    """The arm of an author."""
+    return arm_of_author(design_of(experiment), unseal(bytes(experiment.sealed_key)), author)
+
+
+def takes_turns(experiment: Experiment) -> bool:
+    """Whether its arms took turns by time, as older versions could."""
+    return bool(experiment.design.get("windows"))
 
 
 def design_of(experiment: Experiment) -> Design:
     """The stored design."""
-    stored = experiment.design
-    windows = [
-        Window(datetime.fromisoformat(start), datetime.fromisoformat(end))
-        for start, end in stored["windows"]
-    ]
-    return Design(tuple(Arm(**arm) for arm in stored["arms"]), stored["control"], tuple(windows))
-
-
-def key_of(experiment: Experiment) -> bytes:
-    """The secret key that assigns arms."""
-    return unseal(bytes(experiment.sealed_key))
-
-
-def hourly(start: datetime, hours: int, days: int) -> tuple[Window, ...]:
-    """Windows of ``hours`` each, over ``days``."""
-    return grid(start, hours * 3600.0, days * 24 // hours)
+    arms = tuple(Arm(**arm) for arm in experiment.design["arms"])
+    return Design(arms, experiment.design["control"])

@@ -5,18 +5,19 @@ the next run continues from the last write, and reaches the same state, bit for 
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import chain
-from typing import Any
+from typing import Any, cast
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.authors.models import Erasure
 from apps.common.jobs import JobRun, ensure_jobs, job, work_on
-from apps.echo.models import Echo, LogEvent, SearchReply, Snapshot
+from apps.echo.models import Echo, LogEvent, Snapshot
+from apps.echo.selectors.learning import counted_events
+from apps.echo.services.configuration import log_priors
 from apps.echo.services.events import (
     WITHIN,
     doubtful_rewards,
@@ -32,13 +33,12 @@ from apps.echo.services.events import (
 from apps.echo.states import (
     Parts,
     snapshot_state,
-    store_parts,
     store_state,
     stored_state,
     take_snapshot,
 )
-from labelhub.core.echo.events import Controls, Entry, from_json
-from labelhub.core.echo.state import EchoState, digest, learn
+from labelhub.core.echo.events import from_json
+from labelhub.core.echo.state import EchoState, Lesson, digest, learn
 from labelhub.core.errors import Conflict, InvalidInput
 
 logger = logging.getLogger(__name__)
@@ -75,14 +75,11 @@ def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[in
         running = offers.filter(echo__on=True).order_by()
         found |= set(running.values_list("echo", flat=True).distinct())
     found |= set(Echo.objects.filter(DUE).values_list("pk", flat=True))
-    return found | _echoes_with_trust_changes() if trust else found
-
-
-def _echoes_with_trust_changes() -> set[int]:
-    answers = invalid_answers().order_by().values_list("question__site", flat=True)
-    found = set(answers.distinct())
-    for events in (doubtful_rewards(), withdrawn_of_believed()):
-        found |= set(events.order_by().values_list("echo", flat=True).distinct())
+    if trust:
+        invalid = invalid_answers().order_by()
+        found |= set(invalid.values_list("question__site", flat=True).distinct())
+        for events in (doubtful_rewards(), withdrawn_of_believed()):
+            found |= set(events.order_by().values_list("echo", flat=True).distinct())
     return found
 
 
@@ -130,6 +127,7 @@ def learn_news(
     if echo is None:
         return
     if echo.on:
+        log_priors(echo)
         gather_answers(echo, timezone.now())
         gather_rewards(echo, timezone.now())
     while withdraw_invalid(echo):
@@ -141,7 +139,11 @@ def learn_news(
         report(_learn_from(run, echo, _find_start(echo, echo.logged), echo.logged))
     if compare is not None:
         echo.refresh_from_db()
-        before, start = _stored_digest(echo), _start_anew(echo)
+        try:
+            before = digest(stored_state(echo))
+        except InvalidInput:
+            before = ""
+        start = _start_anew(echo)
         _learn_from(run, echo, start, echo.learnt)
         compare(digest(start.state) == before)
 
@@ -159,30 +161,21 @@ class _Start:
 def _learn_from(run: JobRun, echo: Echo, start: _Start, until: int) -> int:
     """Learn the events after ``start`` and store the state; returns their number."""
     done = 0
-    for entry in _lessons(echo, start.number, until):
-        learn(start.state, entry.event)  # type: ignore[arg-type]  # controls are not among them
+    for number, lesson in _lessons(echo, start.number, until):
+        learn(start.state, lesson)
         done += 1
         if done % AT_ONCE == 0:
             run.keep()
         if done % SNAPSHOT_EVERY == 0 and start.whole:
-            take_snapshot(echo, start.state, entry.number)
+            take_snapshot(echo, start.state, number)
     with run.chunk():
         _write(echo, start, until)
     return done
 
 
-def _stored_digest(echo: Echo) -> str:
-    """The digest of the stored state; "" if it cannot be read."""
-    try:
-        return digest(stored_state(echo))
-    except InvalidInput:
-        return ""
-
-
 def _write(echo: Echo, start: _Start, until: int) -> None:
     """Store the state, and a snapshot if one is due."""
-    store = store_state if start.whole else store_parts
-    store(echo, start.state, until)
+    store_state(echo, start.state, until, whole=start.whole)
     # An author erased meanwhile may be in the state: ``erased`` then stays above 0, and the next
     # run rebuilds it.
     Echo.objects.filter(pk=echo.pk, erased=echo.erased).update(erased=0)
@@ -206,7 +199,12 @@ def _find_start(echo: Echo, until: int) -> _Start:
     if first is not None:
         echo.snapshots.filter(number__gte=first).delete()
         snapshot = echo.snapshots.first()
-        return _start_from(snapshot) if snapshot is not None else _Start(EchoState(), 0, whole=True)
+        try:
+            if snapshot is not None:
+                return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
+        except InvalidInput:  # of another version: rebuild everything
+            pass
+        return _Start(EchoState(), 0, whole=True)
     try:
         if until - echo.learnt > SNAPSHOT_EVERY:
             return _Start(stored_state(echo), echo.learnt, whole=True)
@@ -226,48 +224,25 @@ def _start_anew(echo: Echo) -> _Start:
     return _Start(EchoState(), 0, whole=True)
 
 
-def _start_from(snapshot: Snapshot) -> _Start:
-    try:
-        return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
-    except InvalidInput:  # of another version: rebuild everything
-        return _Start(EchoState(), 0, whole=True)
-
-
-def _lessons(echo: Echo, after: int, until: int) -> Iterator[Entry]:
-    """The events to learn after one number and up to another, in order."""
-    logged = echo.log.filter(number__lte=until)
-    rows = logged.filter(number__gt=after).exclude(kind__in=LogEvent.CONTROLS)
-    freezes = logged.filter(kind=LogEvent.Kind.FROZEN)
-    about = logged.filter(about__in=rows.values("ref"))
-    controls = Controls(_entries(chain(freezes, about)))
-    counted = (row for row in _in_pages(rows) if controls.counts(row.number, row.ref))
-    return _entries(counted)
-
-
-def _in_pages(rows: QuerySet[LogEvent]) -> Iterator[LogEvent]:
-    """The rows in order, in pages. Learning renews its lease while it reads the log, and SQLite
-    refuses to write after another process during an open statement."""
-    after = 0
-    while page := list(rows.filter(number__gt=after).order_by("number")[:AT_ONCE]):
-        yield from page
+def _lessons(echo: Echo, after: int, until: int) -> Iterator[tuple[int, Lesson]]:
+    """The readable events to learn after one number and up to another, in order, with their
+    numbers. A damaged one is named in the log of the server and skipped, so that it does not stop a
+    site from learning."""
+    counted = counted_events(echo, until).order_by("number")
+    # In pages: learning renews its lease while it reads the log, and SQLite refuses to write after
+    # another process during an open statement.
+    while page := list(counted.filter(number__gt=after)[:AT_ONCE]):
+        for row in page:
+            try:
+                event = from_json(row.kind, row.ref, row.data)
+            except InvalidInput as fault:
+                warning = "Echo at site %s: event %s of the log is damaged and skipped. %s"
+                logger.warning(warning, row.echo_id, row.number, fault)
+            else:
+                yield row.number, cast("Lesson", event)
         after = page[-1].number
 
 
-def _entries(rows: Iterable[LogEvent]) -> Iterator[Entry]:
-    """The readable events. A damaged event is logged as a warning and skipped, so that it does not
-    stop a site from learning."""
-    for row in rows:
-        try:
-            event = from_json(row.kind, row.ref, row.data)
-        except InvalidInput as fault:
-            warning = "Echo at site %s: event %s of the log is damaged and skipped. %s"
-            logger.warning(warning, row.echo_id, row.number, fault)
-        else:
-            yield Entry(row.number, event)
-
-
 def forget_erased_author(instance: Erasure, **_signal: Any) -> None:
-    """Rebuild the state after an author's erasure, as their events are deleted. Also delete the
-    replies of a running search, which may be about their texts."""
-    SearchReply.objects.filter(search__echo=instance.site_id).delete()
+    """Rebuild the state after an author's erasure, as their events are deleted."""
     Echo.objects.filter(site=instance.site_id).update(erased=F("erased") + 1)

@@ -31,12 +31,10 @@ from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway
 from labelhub.core.echo.recommending.items import Item
-from labelhub.core.echo.recommending.offer_faults import OfferLimits
 from labelhub.core.echo.recommending.wording import (
     MODEL,
     Offer,
     OfferMoment,
-    OfferPlan,
     Wording,
     ready_offer,
     word_offer,
@@ -86,9 +84,7 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
     if in_quiet_period(decision.message):
         return decision if _store(decision) else None
     place = place_of(decision.echo, decision.message.author, decision.message_at)
-    ranked = rank_offers(decision.echo, decision.message, place, timezone.now())
-    found = ranked.decision
-    decision.selection = ranked.selection
+    decision.selection, found = rank_offers(decision.echo, decision.message, place, timezone.now())
     decision.policy, decision.arm, decision.unit = place.policy, place.arm, place.unit
     decision.experiment = place.experiment
     decision.why, decision.propensity = str(found.why), found.propensity
@@ -152,25 +148,21 @@ def _claim(message: Message, now: datetime) -> bool:
 
 def _word_offer(item: Item, message: Message, open_models: OpenModels) -> tuple[Offer, list[int]]:
     """The offer in words and the cost of each call; from a template if no model may be called."""
-    site, asked = message.author.site, message_for_models(message)
-    region = site.region
-    plan = OfferPlan(
-        prompt=prompt(),
-        salt=keyed_hash("salt", site.public_key),
-        limits=OfferLimits(leaks=lambda text: bool(redact(text, region=region).findings)),
-    )
+    site, asked, spent = message.author.site, message_for_models(message), list[int]()
     moment = OfferMoment(asked.text, asked.language or site.language, asked.context)
     if budget_spent(site):
-        return ready_offer(item, moment, plan), []
-    spent: list[int] = []
-    spec = config_of(site).spec
+        return ready_offer(item, moment), spent
+    salt, region = keyed_hash("salt", site.public_key), site.region
+    steps = word_offer(
+        item, moment, prompt(), salt, lambda text: bool(redact(text, region=region).findings)
+    )
     try:
-        offer = asyncio.run(_run_wording(word_offer(item, moment, plan), spec, open_models, spent))
+        offer = asyncio.run(_run_wording(steps, config_of(site).spec, open_models, spent))
     except LabelhubError as error:
         logger.warning("A template words the offer for message %s: %s", message.pk, error)
-        offer = ready_offer(item, moment, plan)
+        return ready_offer(item, moment), spent
     if offer.source == MODEL:
-        remember_prompt(plan.prompt)
+        remember_prompt(prompt())
     return offer, spent
 
 

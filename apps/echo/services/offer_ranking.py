@@ -22,6 +22,7 @@ from labelhub.core.echo.recommending.policies import (
     NOTHING,
     POLICIES,
     OfferContext,
+    OfferDecision,
     OfferHistory,
     OfferRule,
     decide,
@@ -35,16 +36,11 @@ from labelhub.core.interview.limits import sampling_draw
 LOOKED_AT, MESSAGES = 50, 400
 
 
-@dataclass(frozen=True, slots=True)
-class RankedOffer:
-    """The decision about an offer, and the selection that it is based on."""
-
-    selection: Selection | None
-    decision: policies.OfferDecision
-
-
-def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) -> RankedOffer:
-    """Decide about the offer for a message, by the policy of its arm."""
+def rank_offers(
+    echo: Echo, message: Message, place: ArmPlace, now: datetime
+) -> tuple[Selection | None, OfferDecision]:
+    """Decide about the offer for a message, by the policy of its arm; also returns the selection
+    that the decision is based on."""
     selection = Selection.objects.filter(message=message).first() or select_unasked(message)
     policy = place.policy if place.policy in POLICIES else NOTHING
     rule = rule_of(policy, offer_rule_of(echo))
@@ -69,7 +65,7 @@ def rank_offers(echo: Echo, message: Message, place: ArmPlace, now: datetime) ->
         sensitive=message.dropped_at == "sensitive",
         draw=_draw(message, "offer"),
     )
-    return RankedOffer(selection, decision)
+    return selection, decision
 
 
 def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> list[Selected]:
@@ -154,7 +150,7 @@ class OfferPreview:
 
     text: str
     dropped: str
-    decision: policies.OfferDecision | None
+    decision: OfferDecision | None
     matches: Sequence[Match]
     selected: Sequence[Selected]
 
@@ -173,13 +169,8 @@ def preview_offer(echo: Echo, text: str, open_models: OpenModels = shared_gatewa
         message_text=run.text, selected=selected, meanings=meanings_of(definitions)
     )
     matches = policies.echo(index_of(echo), moment)
-    decision = decide(
-        offer_rule_of(echo),
-        matches,
-        OfferHistory(),
-        sensitive=False,
-        draw=NOT_DRAWN,
-    )
+    rule = offer_rule_of(echo)
+    decision = decide(rule, matches, OfferHistory(), sensitive=False, draw=NOT_DRAWN)
     return OfferPreview(run.text, "", decision, matches, selected)
 
 

@@ -1,27 +1,26 @@
 """Calls that ask a language model to predict the features of a message.
 
 Their prompts show the most similar messages with authors' answers about the feature, which each
-process caches, and the instruction that a search has found.
+process caches.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 
 from django.conf import settings
-from django.db.models import QuerySet
 
-from apps.authors.models import Answer, Message, Site
+from apps.authors.models import Answer, Message
 from apps.authors.querysets import counting_authors
 from apps.authors.selectors.sites import FRESH
-from apps.authors.services.message_lease import leak_detector, salt_of
+from apps.authors.services.message_lease import salt_of
 from apps.echo.models import Echo
-from apps.echo.selectors.predictions import predicted_value_of, value_of
-from labelhub.core.echo.examples import Example, ExampleIndex, Wanted
-from labelhub.core.echo.prediction import FeatureTask, MessageContext, PredictPlan, predict_call
-from labelhub.core.interview.calls import definition_of, meanings_of, signs_of
+from apps.echo.selectors.predictions import value_of
+from labelhub.core.echo.examples import Example, ExampleIndex
+from labelhub.core.echo.prediction import MessageContext, predict_call
+from labelhub.core.interview.calls import signs_of, value_schema
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.pipeline import AuthorMessage
 from labelhub.core.llm.types import Call
@@ -34,19 +33,18 @@ MOST_OF_SITE, MOST_OF_FEATURE = 3_000, 500
 MOST_SITES = 20
 #: Columns for an example.
 _COLUMNS = (
-    "outcome", "value", "position", "author__uid", "question__options", "question__predicted",
+    "outcome", "value", "position", "author__uid", "question__options",
     "question__feature__key", "question__message__text", "question__message__conversation_id",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class _CachedExamples:
-    """Feature and example by answer; index by feature, and the answers that each index has."""
+    """Feature and example by answer; by feature the answers of its index, and the index."""
 
     examples: Mapping[int, tuple[str, Example]] = field(default_factory=dict)
-    indexes: Mapping[str, ExampleIndex] = field(default_factory=dict)
-    made_of: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    looked_at: float = 0.0
+    indexes: Mapping[str, tuple[list[int], ExampleIndex]] = field(default_factory=dict)
+    read_at: float = -FRESH
 
 
 _cached: dict[int, _CachedExamples] = {}
@@ -60,26 +58,32 @@ def indexes_of(site_id: int, doubted: Collection[str]) -> Mapping[str, ExampleIn
         doubted: authors whose answers are not used.
     """
     now, kept = time.monotonic(), _cached.get(site_id, _CachedExamples())
-    if kept.looked_at and now - kept.looked_at < FRESH:
-        return kept.indexes
-    examples = _refresh_examples(site_id, kept.examples)
-    made_of = _select_newest(examples, doubted)
-    indexes = {
-        key: kept.indexes[key]
-        if kept.made_of.get(key) == answers
-        else ExampleIndex(examples[answer][1] for answer in answers)
-        for key, answers in made_of.items()
-    }
-    if len(_cached) > MOST_SITES:
-        _cached.clear()
-    _cached[site_id] = _CachedExamples(examples, indexes, made_of, now)
-    return indexes
+    if now - kept.read_at >= FRESH:
+        examples = _refresh_examples(site_id, kept.examples)
+        answers: dict[str, list[int]] = defaultdict(list)
+        for answer, (key, example) in examples.items():
+            if len(answers[key]) < MOST_OF_FEATURE and example.author not in doubted:
+                answers[key].append(answer)
+        indexes = {
+            key: kept.indexes[key]
+            if key in kept.indexes and kept.indexes[key][0] == chosen
+            else (chosen, ExampleIndex(examples[answer][1] for answer in chosen))
+            for key, chosen in answers.items()
+            if chosen
+        }
+        if len(_cached) > MOST_SITES:
+            _cached.clear()
+        kept = _cached[site_id] = _CachedExamples(examples, indexes, now)
+    return {key: index for key, (_, index) in kept.indexes.items()}
 
 
-def standing_answers(site_id: int) -> "QuerySet[Answer]":
-    """Answers that models may see: valid, in time, about stored texts, of authors who are believed
-    and have not left."""
-    return (
+def _refresh_examples(
+    site_id: int, known: Mapping[int, tuple[str, Example]]
+) -> Mapping[int, tuple[str, Example]]:
+    """The feature and example of each answer that models may see, newest first: valid, in time,
+    about stored texts, of authors who are believed and have not left. Reads only those that are not
+    ``known``."""
+    newest = (
         Answer.objects.standing()
         .filter(
             counting_authors("author"),
@@ -92,49 +96,22 @@ def standing_answers(site_id: int) -> "QuerySet[Answer]":
             late=False,
         )
         .exclude(question__message__text="")
+        .order_by("-pk")
     )
-
-
-def read_examples(answers: "QuerySet[Answer]") -> Iterable[tuple[int, str, Example]]:
-    """For each answer its key, its feature's key and its example; in one query."""
-    related = ("question__message", "question__feature", "author")
-    for answer in answers.select_related(*related).only(*_COLUMNS):
-        question, value = answer.question, value_of(answer)
-        if value:
-            example = Example(
-                text=question.message.text,
-                value=value,
-                predicted=predicted_value_of(question),
-                conversation=str(question.message.conversation_id),
-                author=answer.author.uid.hex,
-            )
-            yield answer.pk, question.feature.key, example
-
-
-def _refresh_examples(
-    site_id: int, known: Mapping[int, tuple[str, Example]]
-) -> Mapping[int, tuple[str, Example]]:
-    """The valid examples, newest first; reads only those that are not ``known``."""
-    newest = standing_answers(site_id).order_by("-pk")
     stand = list(newest.values_list("pk", flat=True)[:MOST_OF_SITE])
-    new = [answer for answer in stand if answer not in known]
-    read = {}
-    if new:
-        since = newest.filter(pk__gte=min(new))[:MOST_OF_SITE]
-        read = {answer: (key, example) for answer, key, example in read_examples(since)}
-    everything = {**known, **read}
+    everything = dict(known)
+    if new := [answer for answer in stand if answer not in known]:
+        related = ("question__message", "question__feature", "author")
+        rows = newest.filter(pk__gte=min(new)).select_related(*related).only(*_COLUMNS)
+        for answer in rows[:MOST_OF_SITE]:
+            question, value = answer.question, value_of(answer)
+            if value:
+                conversation = str(question.message.conversation_id)
+                everything[answer.pk] = (
+                    question.feature.key,
+                    Example(question.message.text, value, conversation, answer.author.uid.hex),
+                )
     return {answer: everything[answer] for answer in stand if answer in everything}
-
-
-def _select_newest(
-    examples: Mapping[int, tuple[str, Example]], doubted: Collection[str]
-) -> dict[str, tuple[int, ...]]:
-    """The newest answers of each feature, up to :data:`MOST_OF_FEATURE`."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for answer, (key, example) in examples.items():
-        if len(found[key]) < MOST_OF_FEATURE and example.author not in doubted:
-            found[key].append(answer)
-    return {key: tuple(answers) for key, answers in found.items() if answers}
 
 
 #: Maximum number of examples in a prompt.
@@ -147,77 +124,54 @@ class PredictionCalls:
 
     Args:
         moment: the message.
-        plan: how the site's features are predicted.
+        salt: of the site's delimiters.
         indexes: the examples by feature.
-        instructions: the instructions in use by feature.
         tokens: maximum tokens of the examples in a call.
     """
 
     moment: MessageContext
-    plan: PredictPlan
+    salt: str
     indexes: Mapping[str, ExampleIndex]
-    instructions: Mapping[str, str]
     tokens: int
 
     def call(self, feature: Feature) -> Call:
         """The call that predicts the feature's value."""
         moment, index = self.moment, self.indexes.get(feature.key)
-        wanted = Wanted(moment.text, MOST_EXAMPLES, self.tokens, moment.conversation, moment.author)
+        nearest: Sequence[Example] = ()
+        if index is not None:
+            nearest = index.nearest(
+                moment.text,
+                most=MOST_EXAMPLES,
+                tokens=self.tokens,
+                conversation=moment.conversation,
+                author=moment.author,
+            )
+        # Messages that older rules let through are not shown to a model.
+        shown = [example for example in nearest if not shows_danger(example.text)]
         return predict_call(
-            task_of(feature),
+            feature.key,
+            value_schema(feature),
             moment,
-            self.plan,
-            instruction=self.instructions.get(feature.key, ""),
-            examples=[
-                # Messages that older rules let through are not shown to a model.
-                example
-                for example in (index.nearest(wanted) if index is not None else ())
-                if not shows_danger(example.text)
-            ],
+            _prompt(),
+            self.salt,
+            signs=signs_of(feature),
+            examples=shown,
         )
 
 
 def prediction_calls_for(
-    message: Message,
-    shown: AuthorMessage,
-    echo: Echo,
-    instructions: Mapping[str, str],
-    doubted: Collection[str],
+    message: Message, shown: AuthorMessage, echo: Echo, doubted: Collection[str]
 ) -> PredictionCalls:
     """The data for predicting a message; answers of ``doubted`` authors are not used."""
     author = message.author
     return PredictionCalls(
-        moment=MessageContext(
-            shown.text, shown.context, str(message.conversation_id), author.uid.hex
-        ),
-        plan=predict_plan(author.site),
-        indexes=indexes_of(author.site_id, doubted) if echo.example_tokens else {},
-        instructions=instructions,
-        tokens=echo.example_tokens,
+        MessageContext(shown.text, shown.context, str(message.conversation_id), author.uid.hex),
+        salt_of(author.site),
+        indexes_of(author.site_id, doubted) if echo.example_tokens else {},
+        echo.example_tokens,
     )
 
 
-def predict_plan(site: Site) -> PredictPlan:
-    """How a site's features are predicted."""
-    return PredictPlan(
-        prompt=prompt("predict"), salt=salt_of(site), leaks=leak_detector(site.region)
-    )
-
-
-@lru_cache(maxsize=10_000)
-def task_of(feature: Feature) -> FeatureTask:
-    """The feature as models see it."""
-    return FeatureTask(
-        key=feature.key,
-        name=feature.name,
-        definition=definition_of(feature),
-        values=feature.values,
-        meanings=meanings_of(feature),
-        signs=signs_of(feature),
-    )
-
-
-@lru_cache(maxsize=2)
-def prompt(role: str) -> Prompt:
-    """The prompt of a role: "predict" or "instruct"."""
-    return PromptLibrary(settings.PROMPTS_DIR).get("echo", role)
+@cache
+def _prompt() -> Prompt:
+    return PromptLibrary(settings.PROMPTS_DIR).get("echo", "predict")

@@ -22,13 +22,19 @@ from apps.authors.services.limits import AskedQuestion
 from apps.authors.services.locking import lock_author
 from apps.authors.services.site_config import config_of
 from apps.echo.models import Echo, Selection
-from apps.echo.selectors.prompt_searches import instructions_of
 from apps.echo.services.prediction import PredictionCalls, prediction_calls_for
 from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
 from labelhub.core.echo.models import Prediction, predict
 from labelhub.core.echo.prediction import normalise_shares
-from labelhub.core.echo.question_choice import choose, worth
-from labelhub.core.echo.relevance import draw_relevance
+from labelhub.core.echo.question_choice import (
+    TIMES,
+    Floats,
+    choose,
+    select_features,
+    selection_propensities,
+    worth,
+)
+from labelhub.core.echo.relevance import click_gains, draw_relevance
 from labelhub.core.echo.state import EchoState, signs_of
 from labelhub.core.echo.uncertainty import sigma
 from labelhub.core.echo.vectors import vector_of
@@ -49,12 +55,11 @@ _PLACES = 6
 
 @dataclass(frozen=True, slots=True)
 class KnownEcho:
-    """The cached Echo of a site: its state, instructions by feature, authors whose answers teach
-    nothing, and the time of reading."""
+    """The cached Echo of a site: its state, authors whose answers teach nothing, and the time of
+    reading."""
 
     echo: Echo | None
     state: EchoState
-    instructions: Mapping[str, str]
     doubted: Collection[str]
     read_at: float
 
@@ -72,10 +77,10 @@ def known_echo(site: Site) -> KnownEcho:
         _known.clear()
     echo = Echo.objects.filter(site=site, on=True).first()
     if echo is None:
-        found = KnownEcho(None, EchoState(), {}, (), now)
+        found = KnownEcho(None, EchoState(), (), now)
     else:
         state = _state_of(echo, known)
-        found = KnownEcho(echo, state, instructions_of(echo), doubted_authors(echo), now)
+        found = KnownEcho(echo, state, doubted_authors(echo), now)
     _known[site.pk] = found
     return found
 
@@ -110,9 +115,7 @@ def chooser_for(
     chooser = model_chooser_for(message, features, asked)
     if chooser is not None:
         known = known_echo(message.author.site)
-        chooser.predicting = prediction_calls_for(
-            message, shown, chooser.echo, known.instructions, known.doubted
-        )
+        chooser.predicting = prediction_calls_for(message, shown, chooser.echo, known.doubted)
     return chooser
 
 
@@ -179,31 +182,52 @@ class EchoChooser:
         return expected
 
     def choose(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
-        """Select k features and choose the most valuable ones to ask about; sometimes at random."""
-        predicted = self._predicted
-        sure = {key: 1 - predicted[key]["sigma"] for key in candidates if key in predicted}
-        ranked = sorted(sure, key=lambda key: -self._relevance(key) * sure[key])
-        self._selected = ranked[: self.echo.k]
-        keys = self._selected
+        """Select k features and choose the most valuable ones to ask about; sometimes at random.
+
+        Stores how probable the selection and the questions were, given the predicted features.
+        """
+        keys = [key for key in candidates if key in self._predicted]
+        predicted = [self._predicted[key] for key in keys]
+        sigmas = np.array([record["sigma"] for record in predicted])
+        relevance = np.array([self._relevance(key) for key in keys])
+        shown, near = select_features(relevance, 1 - sigmas, self.echo.k)
         values = worth(
-            np.array([predicted[key]["optimistic"] for key in keys]),
-            np.array([predicted[key]["sigma"] for key in keys]),
-            np.array([predicted[key]["answers"] for key in keys]),
+            np.array([record["relevance"] for record in predicted]),
+            sigmas,
             answered=self._answered,
             burden=self.echo.burden,
         )
-        asking = choose(values, most, self._draws, self.echo.explore)
+        asking = choose(values[near], most, self._draws, self.echo.explore)
         self._explored = asking.explored
-        chosen = [keys[place] for place in asking.chosen]
+        self._selected = [keys[place] for place in shown]
+        asked = near[asking.chosen]
+        selected, chances = self._propensities(relevance, keys, 1 - sigmas, values, most)
+        for record, share in zip(predicted, selected.tolist(), strict=True):
+            record["selected"] = share
         self._asked = {
-            key: {
-                "worth": round(float(asking.worth[place]), _PLACES),
-                "propensity": float(asking.propensities[place]),
-                "asked": key in chosen,
+            keys[place]: {
+                "worth": round(float(values[place]), _PLACES),
+                "propensity": float(chances[place]),
+                "asked": place in asked,
             }
-            for place, key in enumerate(keys)
+            for place in near.tolist()
         }
-        return {key: self._asked[key]["propensity"] for key in chosen}
+        return {keys[place]: float(chances[place]) for place in asked.tolist()}
+
+    def _propensities(
+        self, used: Floats, keys: Sequence[str], right: Floats, values: Floats, most: int
+    ) -> tuple[Floats, Floats]:
+        """As of :func:`selection_propensities`; ``used``: the draw of this message."""
+        places = [self._state.places[key] for key in keys]
+        drawn = draw_relevance(self._state.relevance, self._draws, (TIMES - 1,))[:, places]
+        return selection_propensities(
+            np.vstack([used, drawn]),
+            right,
+            values,
+            k=self.echo.k,
+            most=most,
+            explore=self.echo.explore,
+        )
 
     def store(self) -> None:
         """Store the selection; if the message already has one, add the asked features to it."""
@@ -243,13 +267,12 @@ class EchoChooser:
         state = self._state
         place, doubt, relevance = state.places[key], state.uncertainty, state.relevance
         signs = signs_of(state, key, prediction)
-        expected, deviation = relevance.expected[place], relevance.deviation[place]
         return {
             "value": value,
             "probability": round(prediction.probability, _PLACES),
             "sigma": float(sigma(doubt, signs[None, :])[0]),
-            "relevance": round(float(expected), _PLACES),
-            "optimistic": round(float(expected + deviation), _PLACES),
+            "relevance": round(float(relevance.expected[place]), _PLACES),
+            "gain": round(float(click_gains(relevance, relevance.expected[place])), _PLACES),
             "answers": float(doubt.answers[place]),
             "signs": signs.tolist(),
         }

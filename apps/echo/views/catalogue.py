@@ -19,13 +19,13 @@ from apps.authors.selectors.sites import get_site
 from apps.authors.services.site_config import config_of
 from apps.authors.stages import reason_words
 from apps.common.figures import count_words
-from apps.common.lists import requested_page
+from apps.common.lists import Column, list_page
 from apps.echo.forms import CatalogueFileForm, TryForm
-from apps.echo.models import Echo
+from apps.echo.models import CatalogueItem, Echo
 from apps.echo.offer_words import why_words
 from apps.echo.pages import offers_page
 from apps.echo.selectors.learning import echo_of, get_echo
-from apps.echo.selectors.offers import get_item, item_counts, items_of
+from apps.echo.selectors.offers import CatalogueFilter, get_item
 from apps.echo.selectors.predictions import value_words
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.offer_ranking import OfferPreview, preview_offer
@@ -34,7 +34,13 @@ from labelhub.core.echo.recommending.item_index import Selected
 from labelhub.core.echo.recommending.matching import Reason
 from labelhub.core.errors import InvalidInput
 
-PAGE_SIZE = 25
+COLUMNS = (
+    Column(_("Item")),
+    Column(_("Category")),
+    Column(_("Price"), numeric=True),
+    Column(_("Offered")),
+    Column(_("Change")),
+)
 #: A sample file that can be imported.
 SAMPLE = (
     "id,title,text,link,picture,vertical,price,currency,tags,attributes\r\n"
@@ -53,15 +59,18 @@ def site_catalogue(request: SignedInRequest, slug: str, site_id: int) -> HttpRes
     """A page of the items; items that are not offered come last."""
     site = get_site(request.user, slug, site_id, Right.VIEW)
     echo = echo_of(site)
-    words = " ".join(request.GET.get("q", "").split())[:60]
-    state = request.GET.get("state", "")
-    state = state if state in ("on", "off") else ""
-    context = offers_page(request, site, echo, "catalogue") | {"q": words, "state": state}
+    context = offers_page(request, site, echo, "catalogue")
     if echo is not None:
-        on, off = item_counts(echo)
-        rows = items_of(site, words, active={"on": True, "off": False}.get(state))
-        page = requested_page(request.GET, rows.order_by("-active", "pk"), PAGE_SIZE)
-        context |= {"page": page, "items_on": on, "items_off": off}
+        items = CatalogueItem.objects.filter(echo=echo).order_by("-active", "pk")
+        filters = CatalogueFilter(request.GET, items)
+        context["items_on"] = items.filter(active=True).count()
+        context["list"] = list_page(
+            request,
+            filters.qs,
+            COLUMNS if context["manages"] else COLUMNS[:-1],
+            caption=_("Items of the catalogue"),
+            filters=filters,
+        )
     return render(request, "echo/site_catalogue.html", context)
 
 
@@ -115,12 +124,12 @@ def catalogue_item_switch(
 ) -> HttpResponse:
     """Stop offering an item, or offer it again."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
-    item = get_item(get_echo(site), catalogue_item_id)
+    item = get_item(site, pk=catalogue_item_id)
     wanted = request.POST.get("do", "")
     if wanted not in ("on", "off"):
         raise InvalidInput("Choose an action of this page.")
     set_active(item, active=wanted == "on")
-    kept = {name: request.POST[name] for name in ("page", "q", "state") if request.POST.get(name)}
+    kept = {name: request.POST[name] for name in ("page", "q", "active") if request.POST.get(name)}
     address = reverse("site_catalogue", args=[slug, site.pk])
     return redirect(f"{address}?{urlencode(kept)}" if kept else address)
 

@@ -1,7 +1,6 @@
 """Experiments with offers: their design, start, results and end."""
 
 import hashlib
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -19,23 +18,23 @@ from apps.accounts.roles import Right
 from apps.authors.selectors.sites import get_site
 from apps.common.forms import show_refusal
 from apps.common.lists import Column, list_page
+from apps.common.methods import method_words
 from apps.echo.charts import daily_ratio_chart, impression_tables, ratio_chart
 from apps.echo.forms import ExperimentForm
 from apps.echo.models import Echo, Experiment
-from apps.echo.offer_words import arm_words, finding, policy_words
+from apps.echo.offer_words import arm_words, policy_words
 from apps.echo.pages import offers_page
-from apps.echo.reporting.click_through import experiment_mark, make_report
+from apps.echo.reporting.click_through import ArmComparison, experiment_mark, make_report
 from apps.echo.reporting.off_policy import evaluate_candidates
 from apps.echo.selectors.learning import echo_of, get_echo
-from apps.echo.selectors.offers import counted_experiments, get_experiment, running_experiment
+from apps.echo.selectors.offers import experiments_of, get_experiment, running_experiment
 from apps.echo.services.experiments import (
     create_experiment,
     design_of,
     end_experiment,
-    hourly,
     start_experiment,
 )
-from labelhub.core.echo.experiments.assignment import Window
+from labelhub.core.echo.experiments.click_through import percent_change
 from labelhub.core.errors import InvalidInput, LabelhubError
 
 PAGE_SIZE = 25
@@ -58,7 +57,7 @@ def offer_experiment_list(request: SignedInRequest, slug: str, site_id: int) -> 
     if echo is not None:
         context["list"] = list_page(
             request,
-            counted_experiments(echo),
+            experiments_of(site),
             EXPERIMENT_COLUMNS,
             caption=_("Experiments with offers, newest first"),
             size=PAGE_SIZE,
@@ -141,20 +140,11 @@ def offer_experiment_change(
 def _created(echo: Echo, form: ExperimentForm) -> Experiment | None:
     data = form.cleaned_data
     try:
-        windows: Sequence[Window] = ()
-        if data["by"] == "window":
-            now = timezone.now()
-            windows = hourly(
-                (now.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)),
-                data["hours"] or 4,
-                data["planned_days"],
-            )
         return create_experiment(
             echo,
             name=data["name"],
             arms=form.arms(),
             control=data["control"],
-            windows=windows,
             planned_days=data["planned_days"],
         )
     except LabelhubError as error:
@@ -176,7 +166,6 @@ def _design(experiment: Experiment) -> dict[str, Any]:
             (arm_words(arm.name), policy_words(arm.policy), 100 * arm.share) for arm in found.arms
         ],
         "control": arm_words(found.control),
-        "windows": found.windows,
         "runs": start is not None and experiment.ended_at is None,
         "day": day,
         "over": over,
@@ -186,21 +175,9 @@ def _design(experiment: Experiment) -> dict[str, Any]:
 def _results(experiment: Experiment) -> dict[str, Any]:
     """The results so far."""
     report = make_report(experiment.echo, experiment)
-    findings = [
-        (
-            comparison,
-            finding(
-                comparison.arm,
-                comparison.control,
-                comparison.looks[-1].look if comparison.looks else None,
-            ),
-        )
-        for comparison in report.comparisons
-    ]
     return {
         "report": report,
-        "findings": findings,
-        "told_arms": [(arm_words(arm.name), arm.figures) for arm in report.arms],
+        "findings": [_finding(comparison) for comparison in report.comparisons],
         "compared": [
             (arm_words(comparison.arm), comparison.looks) for comparison in report.comparisons
         ],
@@ -211,4 +188,16 @@ def _results(experiment: Experiment) -> dict[str, Any]:
             if (drawn := daily_ratio_chart(comparison, arm_words(comparison.control)))
         ],
         "parts": impression_tables(report),
+    }
+
+
+def _finding(comparison: ArmComparison) -> dict[str, Any]:
+    """The present conclusion about an arm, valid for any number of looks."""
+    look = comparison.last_look
+    ratio = look.ratio["value"] if look else None
+    return {
+        "arm": arm_words(comparison.arm),
+        "look": look,
+        "change": None if ratio is None else f"{percent_change(ratio):+.0f}",
+        "reason": method_words(look.ratio.get("reason", "")) if look else "",
     }

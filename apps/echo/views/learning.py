@@ -17,20 +17,11 @@ from apps.accounts.roles import Right
 from apps.authors.models import Site
 from apps.authors.pages import site_page
 from apps.authors.selectors.sites import get_site
-from apps.echo.forms import EchoSettingsForm, InstructionForm
-from apps.echo.models import Echo
-from apps.echo.pages import (
-    feature_parts,
-    moving_parts,
-    nothing_yet,
-    ranked_feature,
-)
+from apps.echo.forms import EchoSettingsForm
+from apps.echo.pages import feature_parts, moving_parts
 from apps.echo.selectors.learning import echo_of, get_echo, mark_of
 from apps.echo.services.configuration import freeze, switch_echo, update_echo
-from apps.echo.services.prompt_search import set_instruction
-from labelhub.core.errors import Conflict, InvalidInput, NotFound
-
-STEPS = ("on", "off", "freeze", "thaw")
+from labelhub.core.errors import Conflict, InvalidInput
 
 
 @login_required
@@ -84,8 +75,7 @@ def site_echo_feature(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
     """One feature; only managers see authors' texts."""
-    site = get_site(request.user, slug, site_id, Right.VIEW)
-    return render(request, "echo/feature.html", _about(request, get_echo(site), feature_key))
+    return _feature_page(request, slug, site_id, feature_key, "echo/feature.html")
 
 
 @login_required
@@ -95,28 +85,7 @@ def site_echo_feature_parts(
     request: SignedInRequest, slug: str, site_id: int, feature_key: str
 ) -> HttpResponse:
     """The parts that change; no content (204) if nothing changed since the client's mark."""
-    echo = get_echo(get_site(request.user, slug, site_id, Right.VIEW))
-    if request.headers.get("X-Seen") == mark_of(echo):
-        return HttpResponse(status=204)
-    return render(request, "echo/feature.html#parts", _about(request, echo, feature_key))
-
-
-@login_required
-@require_POST
-def site_echo_instruction(
-    request: SignedInRequest, slug: str, site_id: int, feature_key: str
-) -> HttpResponse:
-    """Use the instruction of a ``search``; without one, remove the current instruction."""
-    site = get_site(request.user, slug, site_id, Right.MANAGE)
-    form = InstructionForm(request.POST)
-    if not form.is_valid():
-        raise InvalidInput("search: must be the number of a search, or empty.")
-    try:
-        used = set_instruction(site, feature_key, form.cleaned_data["search"])
-        messages.success(request, _IN_USE if used else _REMOVED)
-    except Conflict as error:
-        messages.warning(request, error.message)
-    return redirect("site_echo_feature", slug, site.pk, feature_key)
+    return _feature_page(request, slug, site_id, feature_key, "echo/feature.html#parts")
 
 
 def _page(
@@ -124,27 +93,29 @@ def _page(
 ) -> HttpResponse:
     echo, page = echo_of(site), site_page(request, site, "echo")
     if echo is None:
-        return render(request, "echo/nothing.html", page | nothing_yet(site))
+        features = {"echo": None, "has_features": site.features.filter(active=True).exists()}
+        return render(request, "echo/nothing.html", page | features)
     context: dict[str, Any] = page | moving_parts(echo, request.GET.dict())
     if page["manages"]:
         context["settings"] = settings or EchoSettingsForm(instance=copy.copy(echo))
     return render(request, "echo/echo.html", context, status=422 if settings else 200)
 
 
-def _about(request: SignedInRequest, echo: Echo, key: str) -> dict[str, Any]:
-    """The context of a feature's page."""
-    feature = ranked_feature(echo, key)
-    if feature is None:
-        raise NotFound("This site has no such feature.")
-    page = site_page(request, echo.site, "echo")
-    context = page | {"echo": echo, "feature": feature}
-    return context | feature_parts(echo, feature, manages=page["manages"])
+def _feature_page(
+    request: SignedInRequest, slug: str, site_id: int, key: str, template: str
+) -> HttpResponse:
+    site = get_site(request.user, slug, site_id, Right.VIEW)
+    echo, page = get_echo(site), site_page(request, site, "echo")
+    if request.headers.get("X-Seen") == mark_of(echo):
+        return HttpResponse(status=204)
+    parts = feature_parts(echo, key, manages=page["manages"])
+    return render(request, template, page | parts)
 
 
 def _done(site: Site, step: str) -> StrOrPromise:
     """Take the step, and return the message about it."""
-    if step not in STEPS:
-        raise InvalidInput("do: must be one of %(steps)s.", steps=", ".join(STEPS))
+    if step not in _SWITCHED:
+        raise InvalidInput("do: must be one of %(steps)s.", steps=", ".join(_SWITCHED))
     if step in ("on", "off"):
         switch_echo(site, on=step == "on")
         return _SWITCHED[step]
@@ -153,8 +124,6 @@ def _done(site: Site, step: str) -> StrOrPromise:
     return _SWITCHED[step]
 
 
-_IN_USE = _("The instruction applies from the next message on.")
-_REMOVED = _("From the next message on, the language model uses the definition alone.")
 _SWITCHED = {
     "on": _("Echo is on. It chooses questions from the next message on."),
     "off": _("Echo is off within seconds; the site asks as before. Nothing learnt is lost."),

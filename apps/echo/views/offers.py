@@ -26,7 +26,7 @@ from apps.echo.pages import offers_page
 from apps.echo.reporting.click_through import make_report
 from apps.echo.reporting.funnel import offer_funnel
 from apps.echo.selectors.learning import echo_of, get_echo
-from apps.echo.selectors.offers import item_counts, last_offers, running_experiment
+from apps.echo.selectors.offers import last_offers, running_experiment
 from apps.echo.services.configuration import update_echo
 from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
 
@@ -42,7 +42,7 @@ def site_offers(request: SignedInRequest, slug: str, site_id: int) -> HttpRespon
         context |= _counts(echo, days) | _rates(echo, days)
         context |= {
             "windows": WINDOW_WORDS.items(),
-            "items_on": item_counts(echo)[0],
+            "items_on": echo.items.filter(active=True).count(),
             "running": running_experiment(echo),
             "parts": impression_tables(context["report"]),
         }
@@ -109,12 +109,11 @@ def _counts(echo: Echo, days: int) -> dict[str, Any]:
     """The funnel and the last offers; ``state`` changes with them."""
     funnel, rows = offer_funnel(echo, start_of(days, timezone.now())), last_offers(echo)
     shown = [(r.decision.pk, r.decision.status, r.clicks, r.helpful, r.closed) for r in rows]
-    nothing = sorted(funnel.nothing.items(), key=lambda pair: -pair[1])
     return {
         "days": days,
         "funnel": funnel,
         "steps": offer_steps(funnel),
-        "nothing": [(why_words(why), count) for why, count in nothing],
+        "nothing": [(why_words(why), count) for why, count in funnel["nothing"].items()],
         "rows": rows,
         "state": hashlib.sha256(repr((days, funnel, shown)).encode()).hexdigest()[:16],
     }

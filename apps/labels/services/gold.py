@@ -3,17 +3,19 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from apps.labels.models import Gold, Kind, Label
+from apps.labels.models import Gold, ItemState, Kind, Label
 from apps.labels.services.item_ledger import ItemLedger
 from labelhub.core.schema import value_key
 
 
-def append_decisions(overlap: int, ids: Sequence[int], ledgers: Mapping[int, ItemLedger]) -> None:
+def append_decisions(
+    overlap: int, states: Mapping[int, ItemState], ledgers: Mapping[int, ItemLedger]
+) -> None:
     """Append the decisions that follow from the items' labels."""
     fresh = []
-    for item_id in ids:
+    for item_id, state in states.items():
         ledger = ledgers[item_id]
-        decision = next_gold(overlap, ledger)
+        decision = next_gold(overlap, ledger, state.required_here)
         if decision is not None:
             decision.item_id = item_id
             ledger.gold = decision
@@ -21,8 +23,11 @@ def append_decisions(overlap: int, ids: Sequence[int], ledgers: Mapping[int, Ite
     Gold.objects.bulk_create(fresh)
 
 
-def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
-    """The gold row to append, or None if the current one stays."""
+def next_gold(overlap: int, ledger: ItemLedger, here: int = 1) -> Gold | None:
+    """The gold row to append, or None if the current one stays.
+
+    ``here``: how many labels people must have given here before they decide.
+    """
     now = ledger.gold
     if now and not now.withdrawn and now.basis == Gold.Basis.IMPORTED:
         return None
@@ -30,7 +35,7 @@ def next_gold(overlap: int, ledger: ItemLedger) -> Gold | None:
     if ledger.by_author is not None:
         wanted: Gold | None = _gold_from([ledger.by_author], Gold.Basis.AUTHOR)
     else:
-        wanted = _gold_by_people(overlap, ledger.by_people)
+        wanted = _gold_by_people(overlap, ledger.by_people, here)
     if wanted is None:
         if now is None or now.withdrawn:
             return None
@@ -54,7 +59,7 @@ def is_unclear(ledger: ItemLedger) -> bool:
     return ruling is not None and ruling.value is None and ledger.by_author is None
 
 
-def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
+def _gold_by_people(overlap: int, labels: Sequence[Label], required_here: int) -> Gold | None:
     """The decision by people, in this order: an expert's ruling (none if it is "unclear"); a strict
     majority of all labels, abstentions included; the last expert beyond the overlap.
 
@@ -62,12 +67,15 @@ def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
     crowd worker gave unasked do not count, or anybody could undo decisions; nor do answers to gold
     questions."""
     labels = [label for label in labels if _counts_for_gold(label)]
-    if len(labels) < overlap or all(label.action == Label.Action.IMPORTED for label in labels):
+    here = [label for label in labels if label.action != Label.Action.IMPORTED]
+    if len(labels) < overlap or not here:
         return None
     settled = _settling_label(labels)
     if settled is not None:
         unclear = settled.value is None
         return None if unclear else _gold_from([settled], Gold.Basis.ADJUDICATION)
+    if len(here) < required_here:
+        return None
     deciding = [label for label in labels[overlap:] if _may_adjudicate(label)][-1:]
     agreeing = _majority(labels)
     if deciding and not _majority([label for label in labels if label not in deciding]):
@@ -75,7 +83,6 @@ def _gold_by_people(overlap: int, labels: Sequence[Label]) -> Gold | None:
     if agreeing:
         return _gold_from(agreeing, Gold.Basis.REVIEW if len(labels) == 1 else Gold.Basis.AGREEMENT)
     # The only person who labelled here is an expert; all other labels were imported.
-    here = [label for label in labels if label.action != Label.Action.IMPORTED]
     if len(here) == 1 and _may_adjudicate(here[0]) and len(labels) > overlap:
         return _gold_from(here, Gold.Basis.ADJUDICATION)
     return None

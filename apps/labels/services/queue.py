@@ -79,6 +79,11 @@ def promote_items(project: Project, item_ids: Iterable[int], *, promoted: bool) 
     return _set(project, item_ids, "promoted", promoted)
 
 
+def require_labels_here(project: Project, item_ids: Iterable[int], number: int) -> int:
+    """Let people decide items only with so many labels given here; returns how many changed."""
+    return _set(project, item_ids, "required_here", number)
+
+
 def _set(project: Project, item_ids: Iterable[int], field: str, value: object) -> int:
     def change(state: ItemState) -> bool:
         changed: bool = getattr(state, field) != value

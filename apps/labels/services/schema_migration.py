@@ -278,8 +278,8 @@ def _update_state(
     now = item.before
     if now is not None and migration.changes_gold(now, uids):
         item.gold = item.ledger.gold = migration.gold(now, uids)
-    overlap = migration.change.project.overlap
-    if item.may_change_gold and (decided := next_gold(overlap, item.ledger)):
+    overlap, here = migration.change.project.overlap, state.required_here
+    if item.may_change_gold and (decided := next_gold(overlap, item.ledger, here)):
         decided.item_id, decided.supersedes, decided.change = state.item_id, now, migration.change
         item.gold = item.ledger.gold = decided
     if item.gold is not None:

@@ -90,9 +90,10 @@ def refresh_states(
     states = lock_states(ids)
     read_plan(project)
     ledgers = read_ledgers(ids)
-    append_decisions(project.overlap, ids, ledgers)
     for item_id in ids:
-        state = states.setdefault(item_id, ItemState(item_id=item_id, project=project))
+        states.setdefault(item_id, ItemState(item_id=item_id, project=project))
+    append_decisions(project.overlap, states, ledgers)
+    for item_id, state in states.items():
         if results and item_id in results:
             result, state.suggestion = results[item_id]
             state.reasons, state.signals = list(result.reasons), dict(result.signals)
@@ -126,7 +127,7 @@ def _write_states(
 def refresh_state(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     """The same for one item. The caller has locked its row, and has read its ledger and the plan
     since."""
-    if gold := next_gold(project.overlap, ledger):
+    if gold := next_gold(project.overlap, ledger, state.required_here):
         gold.item_id = state.item_id
         ledger.gold = insert_row(gold)
     _derive(project, state, ledger)
@@ -150,17 +151,18 @@ def _plan_of(project: int) -> QuerySet[Project, tuple[int, str, str, float | Non
 def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     by_people = ledger.by_people
     people = len(by_people)
-    # People have labelled the item here, not only in an import.
-    labelled_here = any(label.action != Label.Action.IMPORTED for label in by_people)
     gold = ledger.gold if ledger.gold and not ledger.gold.withdrawn else None
     if state.suggestion_id is None and ledger.by_machines and not state.reasons:
         state.suggestion = ledger.by_machines
     state.gold = gold
     state.labels_by_people = people
     unclear = is_unclear(ledger)
+    # Imported labels alone decide nothing, and a sample may want two labels of each item.
+    here = sum(label.action != Label.Action.IMPORTED for label in by_people)
+    missing = 0 if unclear else max(0, state.required_here - here)
     if gold:
         state.stage = ItemState.Stage.DECIDED
-    elif labelled_here and people >= project.overlap:
+    elif not missing and people >= project.overlap:
         state.stage = ItemState.Stage.UNCLEAR if unclear else ItemState.Stage.CONFLICT
     elif people:
         state.stage = ItemState.Stage.IN_REVIEW
@@ -169,10 +171,9 @@ def _derive(project: Project, state: ItemState, ledger: ItemLedger) -> None:
     state.disputed = not unclear and is_disputed(project.dispute_above, state, ledger, gold)
     begun = people > 0 or bool(ledger.rejections)
     in_scope = project.review_scope == Project.ReviewScope.ALL or bool(state.reasons) or begun
-    # A conflict or dispute needs another label; so does an audit with imported labels only, as
-    # those alone decide nothing.
-    audited = state.reasons == [AUDIT] and not gold and not labelled_here
-    state.required_labels = max(project.overlap, people + 1) if audited else project.overlap
+    blind = not gold and (state.reasons == [AUDIT] or state.required_here > 1)
+    state.required_labels = max(project.overlap, people + missing if blind and missing else 0)
+    # A conflict or dispute needs another label.
     if state.stage == ItemState.Stage.CONFLICT or state.disputed:
         state.required_labels = people + 1
     # A manager may want an item labelled that the plan would not queue.

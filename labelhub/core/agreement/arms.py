@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.evaluation import Confusion
+from labelhub.core.agreement.estimation import withhold_interval
 from labelhub.core.agreement.figures import (
     SAME,
     Columns,
@@ -23,12 +23,11 @@ from labelhub.core.agreement.figures import (
     figure,
     percentile_ends,
     ratio,
-    share,
     undefined,
 )
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints, divide
-from labelhub.core.agreement.scores import macro_mean
+from labelhub.core.agreement.scores import Confusion, macro_mean
 from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
 from labelhub.core.schema import Schema, Value
 from labelhub.core.texts import gettext_noop
@@ -160,16 +159,21 @@ def score_arm(sample: Resample, counts: ArmTally, names: Sequence[str]) -> ArmSc
     labels, macro = _label_figures(sample, counts, names)
     passes = counts.passes
     return ArmScores(
-        accuracy=clustered_share(sample, counts.right, passes, reason=NO_ANSWER_YET),
+        accuracy=_share(sample, counts.right, passes, NO_ANSWER_YET),
         macro_f1=macro,
-        unparsed=clustered_share(sample, counts.unparsed, passes, reason=NO_ANSWER_YET),
+        unparsed=_share(sample, counts.unparsed, passes, NO_ANSWER_YET),
         labels=labels,
     )
 
 
 def mean_per_pass(sample: Resample, sums: Columns, passes: Ints) -> Figure:
     """The mean of an item in one pass: cost, seconds, calls."""
-    return ratio(sample, sums, passes, reason=NO_ANSWER_YET, n=int((passes > 0).sum()))
+    n = int((passes > 0).sum())
+    return withhold_interval(ratio(sample, sums, passes, reason=NO_ANSWER_YET, n=n))
+
+
+def _share(sample: Resample, part: Ints, whole: Ints, reason: str) -> Figure:
+    return withhold_interval(clustered_share(sample, part, whole, reason=reason))
 
 
 def _label_figures(
@@ -194,7 +198,8 @@ def _label_figures(
     low, high = percentile_ends(macro_mean(drawn.f1()))
     method = f"mean over {len(values)} labels; {drawn.method}"
     mean = sum(values) / len(values)
-    return labels, figure(mean, low=low, high=high, n=counts.items, method=method)
+    shown = figure(mean, low=low, high=high, n=counts.items, method=method)
+    return labels, withhold_interval(shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,30 +220,20 @@ def _score_label(counts: ArmTally, drawn: _DrawnCounts, label: int, name: str) -
     tp, fp, fn = (counted[:, label] for counted in (counts.tp, counts.fp, counts.fn))
     yes, wrong, missed = (int(counted.sum()) for counted in (tp, fp, fn))
     rest = int(counts.passes.sum()) - yes - wrong - missed
-    precisions = divide(drawn.tp, drawn.tp + drawn.fp)[:, label]
-    recalls = divide(drawn.tp, drawn.tp + drawn.fn)[:, label]
     if yes + wrong + missed:
         low, high = percentile_ends(drawn.f1()[:, label])
         value = 2 * yes / (2 * yes + wrong + missed)
-        f1 = figure(value, low=low, high=high, n=counts.items, method=drawn.method)
+        shown = figure(value, low=low, high=high, n=counts.items, method=drawn.method)
+        f1 = withhold_interval(shown)
     else:
         f1 = undefined(gettext_noop("the label is neither predicted nor in gold"))
     return LabelFigures(
         name,
         Confusion(yes, wrong, missed, rest),
-        precision=_share(tp, tp + fp, drawn, precisions, NEVER_PREDICTED),
-        recall=_share(tp, tp + fn, drawn, recalls, NEVER_TRUE),
+        precision=_share(drawn.sample, tp, tp + fp, NEVER_PREDICTED),
+        recall=_share(drawn.sample, tp, tp + fn, NEVER_TRUE),
         f1=f1,
     )
-
-
-def _share(part: Ints, whole: Ints, drawn: _DrawnCounts, draws: Floats, reason: str) -> Figure:
-    """As ``clustered_share``, from the draws of the share."""
-    if drawn.sample.simple(whole) or not whole.any():
-        return share(int(part.sum()), int(whole.sum()), reason=reason)
-    low, high = percentile_ends(draws)
-    value, n = int(part.sum()) / int(whole.sum()), int((whole > 0).sum())
-    return figure(value, low=low, high=high, n=n, method=drawn.method)
 
 
 def _count(rows: Ints, items: int) -> Ints:
@@ -345,13 +340,9 @@ def accuracy_difference(sample: Resample, first: ArmTally, second: ArmTally) -> 
     drawn = divide(sums[:, 0], sums[:, 1]) - divide(sums[:, 2], sums[:, 3])
     whole = [int(column.sum()) for column in columns]
     low, high = percentile_ends(drawn)
-    return figure(
-        whole[0] / whole[1] - whole[2] / whole[3],
-        low=low,
-        high=high,
-        n=int(common.sum()),
-        method=f"paired {sample.method(np.maximum(first.passes, second.passes) * common)}",
-    )
+    gap = whole[0] / whole[1] - whole[2] / whole[3]
+    method = f"paired {sample.method(np.maximum(first.passes, second.passes) * common)}"
+    return withhold_interval(figure(gap, low=low, high=high, n=int(common.sum()), method=method))
 
 
 class _PairTest(NamedTuple):

@@ -1,16 +1,19 @@
 """From sums to figures: a coefficient's value, its interval, and the doubts about the interval.
 
 The unit that is drawn is the item, or the cluster of items that belong together (one author, one
-conversation, one document). Few different units: the bootstrap. Many: the linearised standard
-error (the infinitesimal jackknife), whose cost does not grow with the number of draws. The error
-under the hypothesis of no agreement is never used for an interval: it covers far too little.
+conversation, one document). Shares have Wilson's interval. Other figures of few different units:
+the bootstrap; of many: the linearised standard error (the infinitesimal jackknife), whose cost does
+not grow with the number of draws. The error under the hypothesis of no agreement is never used for
+an interval: it covers far too little. Fewer than ten items give no interval at all.
 """
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 import scipy.special
+from scipy import sparse
 
 from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.figures import (
@@ -24,9 +27,13 @@ from labelhub.core.agreement.intervals import (
     BOOTSTRAP,
     CONFIDENCE,
     DRAWS,
+    EFFECTIVE,
     SEED,
+    UPPER,
     Interval,
     draw_weights,
+    effective_wilson,
+    wilson_of_units,
 )
 from labelhub.core.agreement.ratings import Floats, Ints, divide
 
@@ -38,10 +45,10 @@ TOO_FEW = "fewer_than_two_labels"
 MOST_DRAWN = 2000
 #: Nor of so many items: there both intervals are the same to a few hundredths of their width.
 MOST_ITEMS_DRAWN = 10_000
-#: Fewer items than this outside the commonest category: the interval covers less than 95 %.
+#: Fewer items give no interval; fewer outside the commonest category make it cover less than 95 %.
 FEW = 10
 FEW_WORDS = "interval_unreliable: fewer than 10 items lie outside the commonest category"
-FEW_ITEMS = "few_items: it rests on fewer than 10 items"
+FEW_ITEMS = "few_items: too few items for an interval"
 #: With fewer clusters the spread between them is hardly known.
 FEW_UNITS = 20
 FEW_CLUSTERS = "few_clusters: fewer than 20 different {unit} are drawn"
@@ -50,6 +57,8 @@ LINEARISED = "linearised standard error over {unit}, Student's t"
 CLUSTERED = "percentile bootstrap over {unit}, {draws} draws, seed {seed}"
 #: Steps of the numerical derivative, relative to the size of a sum.
 STEP = 1e-5
+#: Sums that are moved at once for it: 32 MB.
+MOST_MOVED = 1 << 22
 #: Half an interval below this is a zero of the numerical derivative.
 FLAT = 1e-9
 
@@ -58,7 +67,8 @@ FLAT = 1e-9
 class Units:
     """Units to draw: ``parts``, shape (different units, columns); how ``often`` each occurs.
 
-    ``draws``: weights of a bootstrap, shape (draws, different units); None for linearised errors.
+    ``draws``: weights of a bootstrap, shape (draws, different units); None for linearised errors,
+    for which ``parts`` may be sparse.
     """
 
     parts: Floats
@@ -69,7 +79,7 @@ class Units:
     @property
     def filled(self) -> int:
         """How many units have anything to sum; the others give no evidence."""
-        return int(self.often[self.parts.any(axis=1)].sum())
+        return int(self.often[(self.parts != 0).sum(axis=1) > 0].sum())
 
     @property
     def sums(self) -> Floats:
@@ -131,39 +141,45 @@ def estimate_share(
 ) -> Figure:
     """The first column over the second: a share, from 0 to 1; arguments as for ``estimate``.
 
-    Where every item counts 0 or 1 the interval is Wilson's: it has one also where nothing varies.
+    The interval is Wilson's, of the effective number where units count anything but 0 or 1.
     """
-    part, whole = found.parts[:, 0], found.parts[:, 1]
-    if found.unit == "items" and (np.isin(whole, (0, 1)) & np.isin(part, (0, 1))).all():
+    parts: Any = found.parts[:, :2]
+    part, whole = (parts.toarray() if sparse.issparse(parts) else parts).T
+    single = found.unit == "items"
+    if single and (np.isin(whole, (0, 1)) & np.isin(part, (0, 1))).all():
         sums = np.rint(found.sums[0, :2]).astype(np.int64).tolist()
         result = share(*sums, reason=missing if n else TOO_FEW)
-        return add_doubts(result, few_items_doubt(n if items is None else items))
-    return estimate(
-        found,
-        lambda sums: divide(sums[:, 0], sums[:, 1]),
-        n=n,
-        items=items,
-        missing=missing,
-        lowest=0.0,
+    elif not whole.any():
+        return undefined(missing if n else TOO_FEW)
+    else:
+        value = float(divide(found.sums[:, 0], found.sums[:, 1])[0])
+        low, high = wilson_of_units(part, whole, found.often, few=not single)
+        method = EFFECTIVE.format(unit=found.unit)
+        result = figure(value, low=low, high=high, n=n, method=method)
+    return add_doubts(
+        result, few_items_doubt(n if items is None else items), few_clusters_doubt(found)
     )
 
 
-def linearised_figure(
-    number: float,
-    half: float,
-    *,
-    n: int,
-    unit: str,
-    clusters: float,
-    lowest: float = -1.0,
-    doubt: str | None = None,
-) -> Figure:
-    """A figure with a linearised interval of ``half`` to either side, over so many ``clusters``."""
+def linearised_figure(number: float, error: float, *, n: int, unit: str, clusters: float) -> Figure:
+    """A coefficient of ``n`` items with its interval by a linearised ``error`` over clusters."""
+    half = error * float(scipy.special.stdtrit(max(clusters - 1, 1), UPPER))
     wide = half if half >= FLAT else float("nan")
-    low, high = limit_interval(number, number - wide, number + wide, lowest=lowest)
+    low, high = limit_interval(number, number - wide, number + wide)
     result = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
     few = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
-    return add_doubts(result, doubt, few)
+    return add_doubts(result, few_items_doubt(n), few)
+
+
+def share_over_clusters(
+    number: float, error: float, *, n: int, unit: str, clusters: float
+) -> Figure:
+    """A share of ``n`` items with Wilson's interval by its linearised ``error`` over clusters."""
+    t = float(scipy.special.stdtrit(max(clusters - 1, 1), UPPER))
+    low, high = effective_wilson(number, error**2, clusters, t)
+    result = figure(number, low=low, high=high, n=n, method=EFFECTIVE.format(unit=unit))
+    few = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
+    return add_doubts(result, few_items_doubt(n), few)
 
 
 def limit_interval(number: float, low: float, high: float, *, lowest: float = -1.0) -> Interval:
@@ -179,17 +195,26 @@ def limit_interval(number: float, low: float, high: float, *, lowest: float = -1
 
 
 def add_doubts(found: Figure, *doubts: str | None) -> Figure:
-    """The figure with ``doubts`` added to those it has; a null one stays as it is."""
+    """The figure with ``doubts`` added to those it has; a null one stays as it is.
+
+    Too few items take its interval away, and all other doubts about that.
+    """
     known = [found.get("doubt"), *doubts]
-    words = "; ".join(dict.fromkeys(doubt for doubt in known if doubt))
-    if words and found["value"] is not None:
-        return {**found, "doubt": words}
-    return found
+    if found["value"] is None or not any(known):
+        return found
+    if FEW_ITEMS in known:
+        return {**found, "low": None, "high": None, "doubt": FEW_ITEMS}
+    return {**found, "doubt": "; ".join(dict.fromkeys(doubt for doubt in known if doubt))}
 
 
 def few_items_doubt(items: int) -> str | None:
-    """The doubt about a figure of so many items."""
+    """Why a figure of so few items has no interval; None where it has one."""
     return FEW_ITEMS if items < FEW else None
+
+
+def withhold_interval(found: Figure) -> Figure:
+    """The figure without its interval where it counts too few."""
+    return add_doubts(found, few_items_doubt(found.get("n", FEW)))
 
 
 def few_clusters_doubt(found: Units) -> str | None:
@@ -217,8 +242,11 @@ def linearised_error(found: Units, value: Value) -> float:
     """Standard error by each unit's influence on the value (Gwet 2014, chapter 5; delta method)."""
     sums = found.sums[0]
     steps = np.maximum(np.abs(sums), 1.0) * STEP
-    moved = np.diag(steps)
-    slopes = (value(sums + moved) - value(sums - moved)) / (2 * steps)
+    slopes, rows = np.empty(len(sums)), max(MOST_MOVED // max(len(sums), 1), 1)
+    for start in range(0, len(sums), rows):
+        some = slice(start, start + rows)
+        moved = np.eye(len(steps[some]), len(sums), start) * steps
+        slopes[some] = (value(sums + moved) - value(sums - moved)) / (2 * steps[some])
     influence = found.parts @ np.nan_to_num(slopes)
     n = int(found.often.sum())
     if n < 2:

@@ -16,9 +16,11 @@ from labelhub.core.agreement.intervals import (
     BOOTSTRAP,
     CONFIDENCE,
     DRAWS,
+    EFFECTIVE,
     WILSON,
     draw_weights,
     wilson,
+    wilson_of_units,
 )
 from labelhub.core.agreement.ratings import Floats, Ints, divide
 
@@ -125,11 +127,19 @@ def ratio(sample: Resample, part: Columns, whole: Columns, *, reason: str, n: in
     return figure(value, low=low, high=high, n=n, method=sample.method(whole))
 
 
-def clustered_share(sample: Resample, part: Ints, whole: Ints, *, reason: str) -> Figure:
-    """``part`` of ``whole`` passes of each item: Wilson for single items, else bootstrap.
+def clustered_share(sample: Resample, part: Columns, whole: Columns, *, reason: str) -> Figure:
+    """``part`` of ``whole`` passes of each item, with Wilson's interval over items or authors.
 
     ``n`` counts items, never passes.
     """
-    if sample.simple(whole):
+    if not whole.any():
+        return undefined(reason)
+    if sample.authors is None and (np.isin(whole, (0, 1)) & np.isin(part, (0, 1))).all():
         return share(int(part.sum()), int(whole.sum()), reason=reason)
-    return ratio(sample, part, whole, reason=reason, n=int((whole > 0).sum()))
+    few = sample.authors is not None
+    numbers = np.arange(len(part)) if sample.authors is None else sample.authors
+    parts = np.bincount(numbers, part).astype(np.float64)
+    wholes = np.bincount(numbers, whole).astype(np.float64)
+    low, high = wilson_of_units(parts, wholes, np.ones(len(parts), dtype=np.int64), few=few)
+    n, method = int((whole > 0).sum()), EFFECTIVE.format(unit="authors" if few else "items")
+    return figure(float(part.sum() / whole.sum()), low=low, high=high, n=n, method=method)

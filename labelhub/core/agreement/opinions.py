@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.agreement.coefficients.chance import fleiss_kappa, percent
-from labelhub.core.agreement.coefficients.sums import agreement_parts
+from labelhub.core.agreement.coefficients.chance import fleiss_kappa
+from labelhub.core.agreement.coefficients.sums import Layout, agreement_parts
+from labelhub.core.agreement.estimation import withhold_interval
 from labelhub.core.agreement.figures import (
     CLUSTERED,
     Figure,
@@ -71,8 +72,8 @@ def count_changes(
         right_wrong=int(lost.sum()),
         wrong_right=int(won.sum()),
         wrong_wrong=int(failed.sum()),
-        mended=clustered_share(sample, won, won + failed, reason=NEVER_WRONG),
-        spoilt=clustered_share(sample, lost, lost + stayed, reason=NEVER_RIGHT),
+        mended=withhold_interval(clustered_share(sample, won, won + failed, reason=NEVER_WRONG)),
+        spoilt=withhold_interval(clustered_share(sample, lost, lost + stayed, reason=NEVER_RIGHT)),
     )
 
 
@@ -111,18 +112,18 @@ def voter_agreement(
     columns = agreement_parts(votes)
     by_item = np.zeros((sample.items, columns.shape[1]))
     np.add.at(by_item, rows, columns)
-    drawn, whole = sample.sums(by_item), by_item.sum(axis=0, keepdims=True)
-    n = len(np.unique(rows[kept]))
-    method = CLUSTERED if n < debates else BOOTSTRAP
-    figures = []
-    for value in (percent(q), fleiss_kappa(q)):
-        number = float(value(whole)[0])
-        low, high = percentile_ends(value(drawn))
-        figures.append(
-            undefined(NO_VARIATION)
-            if np.isnan(number)
-            else figure(number, low=low, high=high, n=n, method=method)
+    share = withhold_interval(
+        clustered_share(
+            sample, by_item[:, Layout.agree], by_item[:, Layout.pairable], reason=TOO_FEW
         )
-    return VoterAgreement(
-        debates, figures[0], figures[1] if same_options else undefined(OPTIONS_DIFFER)
     )
+    if not same_options:
+        return VoterAgreement(debates, share, undefined(OPTIONS_DIFFER))
+    value, n = fleiss_kappa(q), len(np.unique(rows[kept]))
+    number = float(value(by_item.sum(axis=0, keepdims=True))[0])
+    if np.isnan(number):
+        return VoterAgreement(debates, share, undefined(NO_VARIATION))
+    low, high = percentile_ends(value(sample.sums(by_item)))
+    method = CLUSTERED if n < debates else BOOTSTRAP
+    kappa = figure(number, low=low, high=high, n=n, method=method)
+    return VoterAgreement(debates, share, withhold_interval(kappa))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
 from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.errors import InvalidInput
@@ -23,6 +23,13 @@ TOO_FEW_LABELS = "too_few_labels"
 ERRORS_ABOVE_TARGET = "errors_above_target"
 #: Logarithm of the largest odds: a little more is infinite, and JSON has no such number.
 MOST_EVIDENCE = 700.0
+LOG_2 = float(np.log(2))
+#: Odds ratios of a rise of the error rate that an audit looks for.
+RISES = (1.5, 2.0, 4.0, 10.0)
+#: By the prior, a rise comes as likely within so many audits as later.
+HALF_LIFE = 1000
+#: The latest audits, whose error rate is shown by itself, and the fewest that have an interval.
+RECENT, FEWEST = 100, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +62,20 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The error rate of a stream so far, with bounds that hold at all times at once.
+    """The error rate of a stream so far.
 
-    ``low`` and ``high`` are one-sided bounds, each at the confidence asked for. ``broken_at`` is
-    the number of items after which the rate was first reliably above the target, None while it is
-    not; it stays once set. ``evidence`` is the odds against the promise at the end of the stream.
+    ``low`` and ``high`` hold together, at all times at once, if the rate has not changed.
+    ``recent`` is the rate of the last ``RECENT`` items; its Wilson interval holds for a single
+    look. ``broken_at`` is the number of items after which the rate was first reliably above the
+    target, for the whole stream or since some item; None while it is not; it stays once set.
+    ``evidence`` is the odds against the promise at the end of the stream.
     """
 
     n: int
     errors: int
     low: float
     high: float
+    recent: Figure
     evidence: float
     broken_at: int | None
 
@@ -156,12 +166,14 @@ def choose_threshold(
 
 
 def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE) -> Audit:
-    """Whether the error rate of a stream of audited items is reliably above ``target``.
+    """Whether the error rate of a stream of audited items is, or has come, above ``target``.
 
-    The bounds hold at all times at once: one may look after every item, and stop at will. They are
-    a confidence sequence from a mixture of likelihood ratios over all rates above (below) the one
-    in question, by a beta(1/2, 1/2) prior (Robbins 1970; Howard et al. 2021). The alarm also holds
-    where rates vary but never pass ``target`` (Ville 1939).
+    One may look after every item, and stop at will: a stream whose rate never passes ``target``,
+    however it varies below, ever raises an alarm with a chance of at most 1 - ``confidence``
+    (``log_drift_evidence``; Ville 1939). ``low`` and ``high`` are a confidence sequence from a
+    mixture of likelihood ratios over all rates above (below) the one in question, by a
+    beta(1/2, 1/2) prior (Robbins 1970; Howard et al. 2021). Once ``low`` reaches ``target`` there
+    is an alarm; after a rise it comes long before.
 
     Args:
         wrong: shape (items,), in the order of audit, whether each was wrong; the items must be
@@ -171,17 +183,52 @@ def audit_bound(wrong: ArrayLike, target: float, confidence: float = CONFIDENCE)
     stream = _check_outcomes(wrong)
     limit = -np.log1p(-_check_rate(confidence))
     seen, errors = np.arange(1, stream.size + 1), np.cumsum(stream)
-    evidence = log_evidence(errors, seen, target)
+    evidence = log_drift_evidence(errors, seen, target)
     alarms = np.flatnonzero(evidence >= limit)
     n, k = stream.size, int(stream.sum())
+    last = stream[-RECENT:]
+    recent = share(int(last.sum()), last.size, reason="no_items")
+    if 0 < n < FEWEST:
+        recent |= {"low": None, "high": None}
     return Audit(
         n=n,
         errors=k,
-        low=_sequential_lower_bound(k, n, limit),
-        high=1 - _sequential_lower_bound(n - k, n, limit),
+        low=_sequential_lower_bound(k, n, limit + LOG_2),
+        high=1 - _sequential_lower_bound(n - k, n, limit + LOG_2),
+        recent=recent,
         evidence=float(np.exp(min(evidence[-1], MOST_EVIDENCE))) if n else 1.0,
         broken_at=int(seen[alarms[0]]) if alarms.size else None,
     )
+
+
+def log_drift_evidence(errors: ArrayLike, n: ArrayLike, rate: float) -> Floats:
+    """Logarithm of the odds, at each look, that the error rate is or has come above ``rate``.
+
+    Half of it is ``log_evidence`` of the stream from its first item on. The other half is a mixture
+    over the item at which the rate rose and over the odds ratio of the rise (``RISES``), by the
+    recursion of Shiryaev and Roberts. The weights of the starting points sum to 1: a rise comes
+    after the first n items with a prior of ``HALF_LIFE`` / (``HALF_LIFE`` + n), so that a late one
+    costs only the logarithm of its time. So it is an e-process, of expectation at most 1 wherever
+    one stops, as long as no item had a rate above ``rate``, and the chance of *ever* a false alarm
+    is bounded; with equal weights only the mean time between false alarms would be (Shin, Ramdas
+    and Rinaldo 2022, "E-detectors").
+
+    Takes time proportional to the looks.
+
+    Args:
+        errors: number of wrong items at each look, shape (looks,); fractions for a stream as
+            expected.
+        n: number of items at each look, rising, shape (looks,): 1, 2, ... for every item. A rise is
+            sought from one look to the next.
+    """
+    k, m = (np.concatenate([[0.0], np.asarray(count, dtype=np.float64)]) for count in (errors, n))
+    later = HALF_LIFE / (HALF_LIFE + m)
+    odds = np.array(RISES)[:, np.newaxis]
+    ratio = k * np.log(odds) - m * np.log1p(rate * (odds - 1))
+    starts = np.log((later[:-1] - later[1:]) / len(RISES)) - ratio[:, :-1]
+    risen = ratio[:, 1:] + np.logaddexp.accumulate(starts, axis=1)
+    drift = np.logaddexp(special.logsumexp(risen, axis=0), np.log(later[1:]))
+    return np.asarray(np.logaddexp(log_evidence(k[1:], m[1:], rate), drift) - LOG_2)
 
 
 def log_evidence(errors: ArrayLike, n: ArrayLike, rate: float) -> Floats:

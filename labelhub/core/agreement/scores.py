@@ -1,175 +1,245 @@
 """How well predictions match gold, all from one table: rows predicted, columns gold.
 
-Metrics take tables of shape (..., k, k) and give shape (...), NaN where undefined, so that one
-function serves the table and every draw of its bootstrap. ``overall_scores``, ``label_scores`` and
-``ordinal_scores`` put them into figures with n and interval. Where items belong together in
-clusters, whole clusters are drawn, for shares too.
+A prediction may be tied: each of its t labels then has a share of 1 / t, as if one of them were
+drawn, so that every item counts once and no kind is scored on fewer items for its ties. Metrics
+take sums over items, of shape (..., k), and give shape (...), NaN where undefined, so that one
+function serves the table, every draw of a bootstrap and the linearised standard error. A draw takes
+an item with all its shares, or a whole cluster of items.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from labelhub.core.agreement.estimation import CLUSTERED, FEW_CLUSTERS, FEW_UNITS, add_doubts
-from labelhub.core.agreement.evaluation import Confusion, LabelScore
-from labelhub.core.agreement.figures import (
-    Figure,
-    figure,
-    percentile_ends,
-    share,
-    undefined,
+from labelhub.core.agreement.coefficients.sums import Value
+from labelhub.core.agreement.estimation import (
+    NO_VARIATION,
+    Units,
+    add_doubts,
+    estimate,
+    estimate_interval,
+    estimate_share,
+    few_clusters_doubt,
+    few_items_doubt,
+    interval_method,
+    item_units,
 )
-from labelhub.core.agreement.intervals import BOOTSTRAP, DRAWS, SEED, draw_weights
+from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.errors import InvalidInput
 
-#: More clusters than these are drawn in groups.
-MOST_GROUPS = 1000
-#: Draws whose whole tables are held at once.
-CHUNK = 100
+NEVER_PREDICTED = "never_predicted"
+NEVER_TRUE = "never_true"
+NEITHER = "neither_predicted_nor_true"
+MANY_ANSWERS = "too_many_different_answers"
+
+#: Digits of a count that are kept: shares of ties do not always sum to whole numbers exactly.
+DIGITS = 10
+#: Units times different cells for a rank correlation, and cells of the tables of draws that are
+#: held at once: 32 MB.
+MOST_CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
-class ItemClusters:
-    """``numbers``: the cluster of each item, shape (items,), from 0 without gaps."""
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """On how many items one label was predicted and in gold; tied predictions count in part."""
 
-    numbers: Ints
-    unit: str
-
-    @cached_property
-    def draws(self) -> Floats:
-        """How often each group is drawn: shape (draws, groups); the same for all tables."""
-        size = min(int(self.numbers.max(initial=-1)) + 1, MOST_GROUPS)
-        return draw_weights(np.ones(size, dtype=np.int64)) if size else np.empty((DRAWS, 0))
+    predicted_yes_gold_yes: float
+    predicted_yes_gold_no: float
+    predicted_no_gold_yes: float
+    predicted_no_gold_no: float
 
     @property
-    def method(self) -> str:
-        """How an interval by these draws was made, in words."""
-        return CLUSTERED.format(unit=self.unit, draws=DRAWS, seed=SEED)
+    def n(self) -> float:
+        """Items compared."""
+        return self.predicted_yes + self.predicted_no_gold_yes + self.predicted_no_gold_no
 
-    def sums(self, cells: Ints, size: int) -> Iterator[Floats]:
-        """Counts of ``size`` cells in each draw, some draws at a time: shape (some, size).
+    @property
+    def predicted_yes(self) -> float:
+        """Items for which the label was predicted."""
+        return self.predicted_yes_gold_yes + self.predicted_yes_gold_no
 
-        ``cells``: the cell of each item, shape (items,), negative where it is in none.
-        """
-        counted = np.flatnonzero(cells >= 0)
-        # Most cells of a large table are empty in all draws.
-        used, column = np.unique(cells[counted], return_inverse=True)
-        groups = self.draws.shape[1]
-        cell = (self.numbers[counted] % MOST_GROUPS) * len(used) + column
-        table = np.bincount(cell, minlength=groups * len(used)).reshape(groups, len(used))
-        summed = self.draws @ table.astype(np.float64)
-        for first in range(0, DRAWS, CHUNK):
-            drawn = np.zeros((min(CHUNK, DRAWS - first), size))
-            drawn[:, used] = summed[first : first + CHUNK]
-            yield drawn
+    @property
+    def gold_yes(self) -> float:
+        """Items that have the label in gold."""
+        return self.predicted_yes_gold_yes + self.predicted_no_gold_yes
 
-    def doubt(self, cells: Ints) -> str | None:
-        """That few clusters have any item in a cell."""
-        filled = np.count_nonzero(np.bincount(self.numbers[cells >= 0]))
-        return FEW_CLUSTERS.format(unit=self.unit) if filled < FEW_UNITS else None
+    def to_json(self) -> dict[str, float]:
+        """The four counts by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
-def number_clusters(clusters: ArrayLike | None, unit: str) -> ItemClusters | None:
-    """``clusters``: a number of each item, in any order and with gaps; None without any."""
-    if clusters is None:
-        return None
-    given = np.asarray(clusters)
-    if given.ndim != 1:
-        raise InvalidInput("Every item needs the number of its cluster.")
-    return ItemClusters(np.unique(given, return_inverse=True)[1].astype(np.int64), unit)
+@dataclass(frozen=True, slots=True)
+class LabelScore:
+    """One label's counts and metrics."""
 
+    label: str
+    confusion: Confusion
+    precision: Figure
+    recall: Figure
+    f1: Figure
+    accuracy: Figure
 
-Metric = Callable[[Floats], Floats]
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The metrics by name."""
+        return {name: getattr(self, name) for name in ("precision", "recall", "f1", "accuracy")}
 
-NO_ITEMS = "no item has both a prediction and gold"
-#: The metrics of each label, and the reason where one is undefined.
-LABEL_METRICS = {
-    "precision": "the label was never predicted",
-    "recall": "the label is never in gold",
-    "f1": "the label is neither predicted nor in gold",
-    "accuracy": NO_ITEMS,
-}
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        return {"label": self.label, "counts": self.confusion.to_json(), **self.figures}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConfusionMatrix:
-    """``counts[i, j]`` items were predicted ``labels[i]`` and are ``labels[j]`` in gold.
+    """Items by predicted and gold label.
 
-    ``dropped`` items lack a prediction or gold and are not among them. ``together``: the clusters
-    of all items, ``cells``: of each its place in ``counts`` read row by row, -1 if dropped.
+    ``predicted``, ``gold``: the shares of the labels in each row, sparse, shape (rows, k). A row is
+    ``often`` items; ``of_item`` is the row of each. ``units``: what is drawn, its one part the
+    number of items: the rows, or clusters of them, whose rows ``members`` names, sparse, shape
+    (clusters, rows).
     """
 
-    counts: Ints
     labels: Sequence[str]
-    dropped: int = 0
-    together: ItemClusters | None = None
-    cells: Ints | None = None
-
-    def __post_init__(self) -> None:
-        k = len(self.labels)
-        if self.counts.shape != (k, k) or len(set(self.labels)) < k or (self.counts < 0).any():
-            raise InvalidInput(
-                "A confusion matrix has a row and a column of counts for each label."
-            )
+    predicted: Any
+    gold: Any
+    often: Ints
+    of_item: Ints
+    units: Units
+    members: Any = None
 
     @property
     def n(self) -> int:
         """Items compared."""
-        return int(self.counts.sum())
+        return int(self.often.sum())
 
-    def to_json(self) -> dict[str, int]:
-        """Each cell by its meaning, so that no reader can mistake rows for columns."""
+    @property
+    def hits(self) -> Any:
+        """The share that is right, by row and label: sparse, shape (rows, k)."""
+        return self.predicted.multiply(self.gold).tocsr()
+
+    @property
+    def counts(self) -> Floats:
+        """``counts[i, j]`` items were predicted ``labels[i]`` and are ``labels[j]`` in gold."""
+        weighted = sparse.diags_array(self.often.astype(np.float64)) @ self.gold
+        return np.asarray((self.predicted.T @ weighted).toarray())
+
+    def sums(self, *columns: Any) -> Units:
+        """The units to estimate from; ``columns``: of the rows, each of shape (rows, columns)."""
+        parts = sparse.hstack([sparse.csr_array(column) for column in columns], format="csr")
+        if self.members is not None:
+            parts = self.members @ parts
+        # What is not drawn may be too many rows for a full table.
+        return self.units.with_parts(parts if self.units.draws is None else parts.toarray())
+
+    def to_json(self, most: int) -> dict[str, float]:
+        """Each cell by its meaning, so that no reader can mistake rows for columns.
+
+        Of the ``most`` labels that are most frequent.
+        """
+        counts, chosen = self.counts, self.most_frequent(most)
         return {
-            f"predicted {row}, gold {column}": int(self.counts[i, j])
-            for i, row in enumerate(self.labels)
-            for j, column in enumerate(self.labels)
+            f"predicted {self.labels[i]}, gold {self.labels[j]}": plain_count(counts[i, j])
+            for i in chosen
+            for j in chosen
         }
+
+    def most_frequent(self, most: int) -> list[int]:
+        """The places of the labels that are predicted and true of most items, in their order."""
+        times = self.often @ self.predicted + self.often @ self.gold
+        return sorted(np.argsort(-times, kind="stable")[:most].tolist())
+
+
+def plain_count(number: float) -> float:
+    """A sum of shares: whole ones as whole numbers, without the last digits of rounding."""
+    rounded = round(float(number), DIGITS)
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def tabulate(
-    predicted: ArrayLike,
-    gold: ArrayLike,
+    predicted: Any,
+    gold: Any,
     labels: Sequence[str],
-    together: ItemClusters | None = None,
+    *,
+    often: Ints | None = None,
+    of_item: Ints | None = None,
+    clusters: Ints | None = None,
+    unit: str = "items",
 ) -> ConfusionMatrix:
-    """Count codes (places in ``labels``), both of shape (items,); a negative one is missing.
+    """Compare predictions with gold.
 
-    ``together``: the clusters of these items; every item for itself by default.
+    Args:
+        predicted, gold: shares of the labels in each row, dense or sparse, of shape (rows, k).
+        labels: their names, shape (k,).
+        often: how many items each row is, shape (rows,); one by default.
+        of_item: the row of each item, shape (items,); needed to compare two tables.
+        clusters: the cluster of each row, shape (rows,), numbered from 0 without gaps, if items
+            belong together; ``unit`` is then their name.
+
+    Raises:
+        InvalidInput: other shapes, or a label twice.
     """
-    rows, columns = np.asarray(predicted, dtype=np.int64), np.asarray(gold, dtype=np.int64)
-    k, top = len(labels), max(rows.max(initial=-1), columns.max(initial=-1))
-    if rows.ndim != 1 or rows.shape != columns.shape or top >= k:
-        raise InvalidInput("Predictions and gold are lists of the same length of known labels.")
-    if together is not None and together.numbers.shape != rows.shape:
+    answers, true = (sparse.csr_array(side, dtype=np.float64) for side in (predicted, gold))
+    rows, k = answers.shape
+    if true.shape != (rows, k) or k != len(labels) or len(set(labels)) < k:
+        raise InvalidInput("Predictions and gold are shares of the same different labels.")
+    times = np.ones(rows, dtype=np.int64) if often is None else often
+    numbers = np.repeat(np.arange(rows), times) if of_item is None else of_item
+    if times.shape != (rows,) or (clusters is not None and clusters.shape != (rows,)):
         raise InvalidInput("Every item needs the number of its cluster.")
-    both = (rows >= 0) & (columns >= 0)
-    cells = np.where(both, rows * k + columns, -1)
-    counts = np.bincount(cells[both], minlength=k * k).reshape(k, k)
-    return ConfusionMatrix(counts, labels, int((~both).sum()), together, cells)
+    if clusters is None:
+        units = item_units(np.ones((rows, 1)), times)
+        if often is None and units.draws is not None:
+            # Items are drawn in the order of their labels, so that their own does not matter.
+            sides = np.random.default_rng(SEED).random((2, k))
+            order = np.argsort(answers @ sides[0] + true @ sides[1], kind="stable")
+            units = replace(units, draws=units.draws[:, np.argsort(order)])
+        return ConfusionMatrix(labels, answers, true, times, numbers, units)
+    size = int(clusters.max(initial=-1)) + 1
+    members = sparse.csr_array((times, (clusters, np.arange(rows))), shape=(size, rows))
+    sizes = np.asarray(members.sum(axis=1), dtype=np.float64)[:, None]
+    units = item_units(sizes, np.ones(size, dtype=np.int64), unit)
+    return ConfusionMatrix(labels, answers, true, times, numbers, units, members)
 
 
-def accuracy(tables: Floats) -> Floats:
-    """Share of items on the diagonal; of single answers micro precision, recall and F1 too."""
-    return divide(_hits(tables).sum(axis=-1), tables.sum(axis=(-2, -1)))
+def indicate(codes: ArrayLike, k: int) -> Any:
+    """All of a row's share for the label ``codes[row]``: sparse, shape (rows, k)."""
+    numbers = np.asarray(codes, dtype=np.int64)
+    if numbers.ndim != 1 or numbers.min(initial=0) < 0 or numbers.max(initial=-1) >= k:
+        raise InvalidInput("Predictions and gold are lists of known labels.")
+    rows = np.arange(len(numbers) + 1)
+    return sparse.csr_array((np.ones(len(numbers)), numbers, rows), shape=(len(numbers), k))
 
 
-def precision(tables: Floats) -> Floats:
+class Margins(NamedTuple):
+    """Sums over items, by label, each of shape (..., k); tied predictions count in part."""
+
+    hits: Floats
+    predicted: Floats
+    gold: Floats
+
+
+Metric = Callable[[Margins], Floats]
+
+
+def precision(sums: Margins) -> Floats:
     """Of each label, shape (..., k): the share of predictions that gold has."""
-    return divide(_hits(tables), tables.sum(axis=-1))
+    return divide(sums.hits, sums.predicted)
 
 
-def recall(tables: Floats) -> Floats:
+def recall(sums: Margins) -> Floats:
     """Of each label, shape (..., k): the share of gold that was predicted."""
-    return divide(_hits(tables), tables.sum(axis=-2))
+    return divide(sums.hits, sums.gold)
 
 
-def f1(tables: Floats) -> Floats:
+def f1(sums: Margins) -> Floats:
     """Of each label, shape (..., k): 2 hits / (predicted + gold), the harmonic mean of both."""
-    return divide(2 * _hits(tables), tables.sum(axis=-1) + tables.sum(axis=-2))
+    return divide(2 * sums.hits, sums.predicted + sums.gold)
 
 
 def macro_mean(by_label: Floats, among: NDArray[np.bool_] | None = None) -> Floats:
@@ -183,108 +253,31 @@ def macro_mean(by_label: Floats, among: NDArray[np.bool_] | None = None) -> Floa
     return divide(np.asarray(total), np.asarray(known.sum(axis=-1), dtype=np.float64))
 
 
-def matthews(tables: Floats) -> Floats:
+def matthews(sums: Margins) -> Floats:
     """Matthews' correlation for any number of labels (Gorodkin 2004): -1 to 1, 0 by chance.
 
     Undefined where a side is all one label.
     """
-    n = tables.sum(axis=(-2, -1))
-    predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
-    together = _hits(tables).sum(axis=-1) * n - (predicted * true).sum(axis=-1)
-    spread = (n**2 - (predicted**2).sum(axis=-1)) * (n**2 - (true**2).sum(axis=-1))
-    return divide(together, np.sqrt(spread))
+    n = sums.gold.sum(axis=-1)
+    together = sums.hits.sum(axis=-1) * n - (sums.predicted * sums.gold).sum(axis=-1)
+    sides = [n**2 - (side**2).sum(axis=-1) for side in (sums.predicted, sums.gold)]
+    return divide(together, np.sqrt(np.maximum(sides[0] * sides[1], 0)))
 
 
-def cohen_kappa(tables: Floats) -> Floats:
+def cohen_kappa(sums: Margins) -> Floats:
     """Cohen's kappa (1960); undefined where both sides are all the same label."""
-    return _kappa(tables, 1 - np.eye(tables.shape[-1]))
-
-
-def quadratic_kappa(tables: Floats, points: Floats) -> Floats:
-    """Weighted kappa (Cohen 1968), a difference of points counting by its square."""
-    return _kappa(tables, (points[:, None] - points) ** 2)
-
-
-def mean_absolute_error(tables: Floats, points: Floats) -> Floats:
-    """Mean distance of prediction and gold, in points of the scale."""
-    return _mean_cost(tables, np.abs(points[:, None] - points))
-
-
-def root_mean_squared_error(tables: Floats, points: Floats) -> Floats:
-    """Root of the mean squared distance, in points of the scale."""
-    return np.sqrt(_mean_cost(tables, (points[:, None] - points) ** 2))
+    n = sums.gold.sum(axis=-1)
+    by_chance = (sums.predicted * sums.gold).sum(axis=-1)
+    return 1 - divide((n - sums.hits.sum(axis=-1)) * n, n**2 - by_chance)
 
 
 def rank_correlation(tables: Floats) -> Floats:
-    """Spearman's rho with average ranks; undefined where a side is all the same."""
+    """Spearman's rho of tables (..., k, k), with average ranks; undefined without variation."""
     predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
     first, second = _middle_ranks(predicted), _middle_ranks(true)
     together = (first * (tables @ second[..., None])[..., 0]).sum(axis=-1)
     spread = (predicted * first**2).sum(axis=-1) * (true * second**2).sum(axis=-1)
     return divide(together, np.sqrt(spread))
-
-
-def overall_scores(matrix: ConfusionMatrix) -> dict[str, Figure]:
-    """Accuracy with Wilson's interval, the other metrics of nominal labels with the bootstrap's.
-
-    ``micro_f1`` is the accuracy: each item has one prediction and one gold label. Macro precision
-    and F1 are means over the labels that are predicted or in gold, 0 where a label is never
-    predicted; macro recall, which is ``balanced_accuracy``, over those in gold. Draws of the
-    bootstrap divide by as many labels. Of clusters the accuracy has the bootstrap's interval too.
-    """
-    in_gold = matrix.counts.sum(axis=0) > 0
-    used = in_gold | (matrix.counts.sum(axis=1) > 0)
-    metrics: dict[str, Metric] = {
-        "balanced_accuracy": lambda tables: macro_mean(recall(tables), in_gold),
-        "macro_precision": lambda tables: macro_mean(precision(tables), used),
-        "macro_recall": lambda tables: macro_mean(recall(tables), in_gold),
-        "macro_f1": lambda tables: macro_mean(f1(tables), used),
-        "matthews": matthews,
-        "cohen_kappa": cohen_kappa,
-    }
-    if matrix.together is not None:
-        metrics = {"accuracy": accuracy, "micro_f1": accuracy, **metrics}
-        return _figures(matrix, metrics)
-    right = share(int(np.trace(matrix.counts)), matrix.n, reason=NO_ITEMS)
-    return {"accuracy": right, "micro_f1": right, **_figures(matrix, metrics)}
-
-
-def label_scores(matrix: ConfusionMatrix) -> list[LabelScore]:
-    """Counts, precision, recall, F1 and accuracy of each label against all others."""
-    size = len(matrix.labels)
-    drawn = _draw(matrix, _by_label) if matrix.n else np.empty((0, size, len(LABEL_METRICS)))
-    return [_score_label(matrix, column, drawn[:, column]) for column in range(size)]
-
-
-def ordinal_scores(
-    matrix: ConfusionMatrix, points: Sequence[float] | None = None
-) -> dict[str, Figure]:
-    """Metrics of labels in the order of a scale; ``points``: rising values (else 0, 1, ...)."""
-    scale = np.asarray(range(len(matrix.labels)) if points is None else points, dtype=np.float64)
-    if scale.shape != (len(matrix.labels),) or not (np.diff(scale) > 0).all():
-        raise InvalidInput("A scale has one point for each label, in rising order.")
-    metrics: dict[str, Metric] = {
-        "mean_absolute_error": lambda tables: mean_absolute_error(tables, scale),
-        "root_mean_squared_error": lambda tables: root_mean_squared_error(tables, scale),
-        "spearman": rank_correlation,
-        "quadratic_kappa": lambda tables: quadratic_kappa(tables, scale),
-    }
-    return _figures(matrix, metrics)
-
-
-def _hits(tables: Floats) -> Floats:
-    return np.asarray(np.diagonal(tables, axis1=-2, axis2=-1))
-
-
-def _mean_cost(tables: Floats, costs: Floats) -> Floats:
-    return divide((tables * costs).sum(axis=(-2, -1)), tables.sum(axis=(-2, -1)))
-
-
-def _kappa(tables: Floats, costs: Floats) -> Floats:
-    """1 less the costs there are over those that the margins lead one to expect."""
-    predicted, true = tables.sum(axis=-1), tables.sum(axis=-2)
-    expected = ((predicted @ costs) * true).sum(axis=-1)
-    return 1 - divide((tables * costs).sum(axis=(-2, -1)) * predicted.sum(axis=-1), expected)
 
 
 def _middle_ranks(counts: Floats) -> Floats:
@@ -293,75 +286,193 @@ def _middle_ranks(counts: Floats) -> Floats:
     return np.asarray(np.cumsum(counts, axis=-1) - (counts + whole) / 2)
 
 
-def _draw(matrix: ConfusionMatrix, metric: Metric) -> Floats:
-    """The metric in each draw: items drawn with replacement are cells drawn by their counts."""
-    generator, k = np.random.default_rng(SEED), len(matrix.labels)
-    draws: Iterable[Floats]
-    if matrix.together is not None and matrix.cells is not None:
-        draws = matrix.together.sums(matrix.cells, k * k)
-    else:
-        chances = (matrix.counts / matrix.n).ravel()
-        draws = (
-            generator.multinomial(matrix.n, chances, size=CHUNK).astype(np.float64)
-            for _ in range(DRAWS // CHUNK)
-        )
-    return np.concatenate([metric(table.reshape(-1, k, k)) for table in draws])
+def accuracy(matrix: ConfusionMatrix) -> Figure:
+    """Share of items that are right; of single answers micro precision, recall and F1 too."""
+    right = np.asarray(matrix.hits.sum(axis=1))
+    return _share_of_sums(matrix, right, np.ones(len(right)))
 
 
-def _by_label(tables: Floats) -> Floats:
-    """``LABEL_METRICS`` of each label, shape (..., k, metrics)."""
-    n = tables.sum(axis=(-2, -1))[..., None]
-    apart = tables.sum(axis=-1) + tables.sum(axis=-2) - 2 * _hits(tables)
-    right = divide(n - apart, np.broadcast_to(n, apart.shape))
-    return np.stack([precision(tables), recall(tables), f1(tables), right], axis=-1)
+def _share_of_sums(
+    matrix: ConfusionMatrix, part: Floats, whole: Floats, missing: str = NO_VARIATION
+) -> Figure:
+    """``part`` of ``whole``, both by row."""
+    found = matrix.sums(part[:, None], whole[:, None])
+    return estimate_share(found, n=matrix.n, missing=missing)
 
 
-def _figures(matrix: ConfusionMatrix, metrics: Mapping[str, Metric]) -> dict[str, Figure]:
-    if matrix.n == 0:
-        return dict.fromkeys(metrics, undefined(NO_ITEMS))
-    table, functions = matrix.counts.astype(np.float64), list(metrics.values())
-    # All metrics of one draw at once: they can be set against each other.
-    drawn = _draw(
-        matrix, lambda tables: np.stack([metric(tables) for metric in functions], axis=-1)
+def decision_scores(matrix: ConfusionMatrix) -> dict[str, Figure]:
+    """Exact match of sets of labels, and scores that pool the decisions about all labels.
+
+    A decision is whether one label is in the set of one item; ``accuracy`` is the share of right
+    ones, ``hamming_loss`` of wrong ones (Schapire and Singer 1999). A tied label is right by a
+    half, and a set by the product over its labels: as often as if each tie were drawn by itself.
+    """
+    hits, predicted, gold = (
+        np.asarray(side.sum(axis=1)) for side in (matrix.hits, matrix.predicted, matrix.gold)
     )
+    right = 1 - abs(matrix.predicted - matrix.gold).toarray()
+    ones, decisions = np.ones(len(right)), np.full(len(right), float(right.shape[1]))
+    shares = {
+        "exact_match": (right.prod(axis=1), ones, NEITHER),
+        "micro_precision": (hits, predicted, NEVER_PREDICTED),
+        "micro_recall": (hits, gold, NEVER_TRUE),
+        "micro_f1": (2 * hits, predicted + gold, NEITHER),
+        "accuracy": (right.sum(axis=1), decisions, NEITHER),
+        "hamming_loss": ((1 - right).sum(axis=1), decisions, NEITHER),
+    }
+    return {name: _share_of_sums(matrix, *found) for name, found in shares.items()}
+
+
+def overall_scores(matrix: ConfusionMatrix) -> dict[str, Figure]:
+    """The metrics of nominal labels over all of them.
+
+    Macro precision and F1 are means over the labels that are predicted or in gold, 0 where a label
+    is never predicted; macro recall, which is ``balanced_accuracy``, over those in gold. Draws of
+    the bootstrap divide by as many labels.
+    """
+    found = matrix.sums(matrix.hits, matrix.predicted, matrix.gold)
+    totals = Margins(*np.split(found.sums[0], 3))
+    in_gold = totals.gold > 0
+    used = in_gold | (totals.predicted > 0)
+    shares: Mapping[str, Metric] = {
+        "balanced_accuracy": lambda sums: macro_mean(recall(sums), in_gold),
+        "macro_precision": lambda sums: macro_mean(precision(sums), used),
+        "macro_f1": lambda sums: macro_mean(f1(sums), used),
+    }
+    correlations: Mapping[str, Metric] = {"matthews": matthews, "cohen_kappa": cohen_kappa}
+    figures = {
+        name: estimate(found, _on_margins(metric), n=matrix.n, lowest=lowest)
+        for metrics, lowest in ((shares, 0.0), (correlations, -1.0))
+        for name, metric in metrics.items()
+    }
+    return {**figures, "macro_recall": figures["balanced_accuracy"]}
+
+
+def label_scores(matrix: ConfusionMatrix) -> list[LabelScore]:
+    """Counts, precision, recall, F1 and accuracy of each label against all others."""
+    columns = [side.tocsc() for side in (matrix.hits, matrix.predicted, matrix.gold)]
+    items = [matrix.often @ (side != 0) for side in columns[1:]]
+    return [
+        _score_label(
+            matrix,
+            name,
+            [side[:, [place]] for side in columns],
+            [int(counted[place]) for counted in items],
+        )
+        for place, name in enumerate(matrix.labels)
+    ]
+
+
+def ordinal_scores(
+    matrix: ConfusionMatrix, points: Sequence[float] | None = None
+) -> dict[str, Figure]:
+    """Metrics of labels in the order of a scale; ``points``: rising values (else 0, 1, ...).
+
+    Quadratic kappa is Cohen's (1968), a difference of points counting by its square.
+    """
+    k, n = len(matrix.labels), matrix.n
+    scale = np.asarray(range(k) if points is None else points, dtype=np.float64)
+    if scale.shape != (k,) or not (np.diff(scale) > 0).all():
+        raise InvalidInput("A scale has one point for each label, in rising order.")
+    cells = matrix.predicted.tocoo()
+    off = np.abs(scale[cells.col] - (matrix.gold @ scale)[cells.row])
+    rows = len(matrix.often)
+    distances, squares = (
+        np.bincount(cells.row, cells.data * cost, minlength=rows)[:, None] for cost in (off, off**2)
+    )
+    found = _full(matrix.sums(distances, squares, matrix.predicted, matrix.gold))
+    costs = (scale[:, None] - scale) ** 2
+
+    def quadratic_kappa(sums: Floats) -> Floats:
+        predicted, true = np.split(sums[:, 2:], 2, axis=1)
+        expected = ((predicted @ costs) * true).sum(axis=1)
+        return 1 - divide(sums[:, 1] * true.sum(axis=1), expected)
+
+    def mean_cost(sums: Floats, column: int) -> Floats:
+        return divide(sums[:, column], sums[:, 2 + k :].sum(axis=1))
+
     return {
-        name: _figure(matrix, float(metric(table)), drawn[:, column], matrix.n)
-        for column, (name, metric) in enumerate(metrics.items())
+        "mean_absolute_error": _error_figure(found, lambda sums: mean_cost(sums, 0), n),
+        "root_mean_squared_error": _error_figure(
+            found, lambda sums: np.sqrt(np.maximum(mean_cost(sums, 1), 0)), n
+        ),
+        "spearman": _spearman(matrix),
+        "quadratic_kappa": estimate(found, quadratic_kappa, n=n),
     }
 
 
-def _figure(matrix: ConfusionMatrix, value: float, drawn: Floats, n: int) -> Figure:
-    if np.isnan(value):
-        return undefined("predictions or gold do not vary")
-    low, high = percentile_ends(drawn)
-    if matrix.together is None or matrix.cells is None:
-        return figure(value, low=low, high=high, n=n, method=BOOTSTRAP)
-    result = figure(value, low=low, high=high, n=n, method=matrix.together.method)
-    return add_doubts(result, matrix.together.doubt(matrix.cells))
+def _spearman(matrix: ConfusionMatrix) -> Figure:
+    """It needs the whole table: a column for each cell that occurs."""
+    k, cells = len(matrix.labels), matrix.predicted.tocoo()
+    true = (matrix.gold @ np.arange(k)).astype(np.int64)
+    used, place = np.unique(cells.col * k + true[cells.row], return_inverse=True)
+    shape = (len(matrix.often), len(used))
+    if max(len(used), len(matrix.units.often)) * len(used) > MOST_CELLS:
+        return undefined(MANY_ANSWERS)
+    step = max(MOST_CELLS // k**2, 1)
+
+    def value(sums: Floats) -> Floats:
+        found = []
+        for start in range(0, len(sums), step):
+            some = sums[start : start + step]
+            tables = np.zeros((len(some), k * k))
+            tables[:, used] = some
+            found.append(rank_correlation(tables.reshape(-1, k, k)))
+        return np.concatenate(found)
+
+    columns = sparse.csr_array((cells.data, (cells.row, place)), shape=shape)
+    return estimate(_full(matrix.sums(columns)), value, n=matrix.n)
 
 
-def _score_label(matrix: ConfusionMatrix, column: int, drawn: Floats) -> LabelScore:
-    """``drawn``: ``LABEL_METRICS`` of the label, shape (draws, metrics)."""
-    yes, n = int(matrix.counts[column, column]), matrix.n
-    wrong, missed = (
-        int(matrix.counts[column].sum()) - yes,
-        int(matrix.counts[:, column].sum()) - yes,
-    )
-    rest, whole = n - yes - wrong - missed, 2 * yes + wrong + missed
+def _full(found: Units) -> Units:
+    """The units with a full table."""
+    parts: Any = found.parts
+    return found.with_parts(parts.toarray()) if sparse.issparse(parts) else found
 
-    def label_figure(name: str, part: int, of: int) -> Figure:
-        if of == 0:
-            return undefined(LABEL_METRICS[name])
-        if name != "f1" and matrix.together is None:
-            return share(part, of, reason=LABEL_METRICS[name])
-        draws = drawn[:, list(LABEL_METRICS).index(name)]
-        return _figure(matrix, part / of, draws, n if name == "f1" else of)
+
+def _on_margins(metric: Metric) -> Value:
+    return lambda sums: metric(Margins(*np.split(sums, 3, axis=-1)))
+
+
+def _error_figure(found: Units, value: Value, n: int) -> Figure:
+    """An error in points of the scale; it has no upper bound."""
+    number = float(value(found.sums)[0])
+    low, high = estimate_interval(found, value, number)
+    low, high = max(min(low, number), 0.0), max(high, number)
+    result = figure(number, low=low, high=high, n=n, method=interval_method(found))
+    return add_doubts(result, few_items_doubt(n), few_clusters_doubt(found))
+
+
+def _score_label(
+    matrix: ConfusionMatrix, name: str, columns: Sequence[Any], items: Sequence[int]
+) -> LabelScore:
+    """``columns``: hits, predicted and gold by row; ``items``: predicted and in gold, even in part.
+
+    A share of predictions or of gold rests on so many items.
+    """
+    found = _full(matrix.sums(*columns))
+    hits, predicted, gold = found.parts.T
+    yes, given, true = (float(total) for total in found.sums[0])
+    whole, right = matrix.units.parts[:, 0], matrix.units.parts[:, 0] + 2 * hits - predicted - gold
+
+    def share(part: Floats, of: Floats, n: int, missing: str = NO_VARIATION) -> Figure:
+        return (
+            estimate_share(found.with_parts(np.column_stack([part, of])), n=n)
+            if n
+            else undefined(missing)
+        )
 
     return LabelScore(
-        matrix.labels[column],
-        Confusion(yes, wrong, missed, rest),
-        precision=label_figure("precision", yes, yes + wrong),
-        recall=label_figure("recall", yes, yes + missed),
-        f1=label_figure("f1", 2 * yes, whole),
-        accuracy=label_figure("accuracy", yes + rest, n),
+        name,
+        Confusion(*map(plain_count, (yes, given - yes, true - yes, matrix.n - given - true + yes))),
+        precision=share(hits, predicted, items[0], NEVER_PREDICTED),
+        recall=share(hits, gold, items[1], NEVER_TRUE),
+        f1=estimate(
+            found,
+            lambda sums: divide(2 * sums[:, 0], sums[:, 1] + sums[:, 2]),
+            n=matrix.n,
+            missing=NEITHER,
+            lowest=0.0,
+        ),
+        accuracy=share(right, whole, matrix.n),
     )

@@ -4,17 +4,20 @@ Right or wrong is compared by McNemar's test (1947), on the items on which just 
 exact form decides: with few such items the chi-square form is too liberal. Several sources at once
 are compared by Cochran's Q. Both take items for independent: where items belong together, whole
 clusters are permuted instead. P-values of several tests are adjusted for their number.
+
+SciPy carries what it has. Our own are Holm, Cochran's Q and Newcombe's interval, which it has not,
+and the permutation tests: ``stats.permutation_test`` draws, or counts up to a million ways, where
+``sign_flip`` has the exact distribution of whole sums.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, chdtrc, gammaln, ndtr
-from scipy.stats import rankdata
+from numpy.typing import ArrayLike
+from scipy import stats
+from scipy.special import chdtrc
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED, Interval, wilson
@@ -24,6 +27,8 @@ from labelhub.core.texts import gettext_noop
 
 EXACT = "exact McNemar test, two-sided"
 LEVEL = 0.05
+#: Less variance is rounding.
+NIL = 1e-9
 
 
 class ChiSquare(NamedTuple):
@@ -45,41 +50,25 @@ def mcnemar(only_one: int, only_other: int) -> float:
     """Two-sided exact p-value of ``only_one`` against ``only_other`` discordant items.
 
     The chance, were either side as likely, of a split at least as uneven: binomial with one half.
-    1 where there is no discordant item. Exact to twelve digits for a million items.
+    1 where there is no discordant item.
     """
-    n, fewer = _discordant(only_one, only_other)
-    return min(1.0, 2 * _binomial_tail(fewer, n))
+    if only_one < 0 or only_other < 0:
+        raise InvalidInput("Counts of items are never negative.")
+    n = only_one + only_other
+    return float(stats.binomtest(only_one, n).pvalue) if n else 1.0
 
 
 def mcnemar_mid_p(only_one: int, only_other: int) -> float:
     """The mid-p variant (Fagerland et al. 2013): less strict, slightly above its level at times.
 
-    Counts the split itself half; an even split is its own mirror and counts half once. 1 where
-    there is no discordant item. Only to be set beside the exact value; nothing here decides by it.
+    Counts the split itself half; an even split is its own mirror. 1 where there is no discordant
+    item. Only to be set beside the exact value; nothing here decides by it.
     """
-    n, fewer = _discordant(only_one, only_other)
+    exact, n = mcnemar(only_one, only_other), only_one + only_other
     if n == 0:
         return 1.0
-    if only_one == only_other:
-        return 0.5 + _binomial_tail(fewer - 1, n)
-    return _binomial_tail(fewer, n) + _binomial_tail(fewer - 1, n)
-
-
-def _discordant(only_one: int, only_other: int) -> tuple[int, int]:
-    """How many there are, and how many on the smaller side."""
-    if only_one < 0 or only_other < 0:
-        raise InvalidInput("Counts of items are never negative.")
-    return only_one + only_other, min(only_one, only_other)
-
-
-def _binomial_tail(k: int, n: int) -> float:
-    """Chance of at most ``k`` heads among ``n`` tosses of a fair coin.
-
-    By the incomplete beta function: ``bdtr`` has three digits less for large n.
-    """
-    if k < 0:
-        return 0.0
-    return float(betainc(n - k, k + 1, 0.5)) if k < n else 1.0
+    own = float(stats.binom.pmf(only_one, n, 0.5))
+    return exact - (own / 2 if only_one == only_other else own)
 
 
 P = TypeVar("P", float, float | None)
@@ -99,16 +88,9 @@ def holm(p_values: Sequence[P]) -> list[P]:
 def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
     """False discovery rate under any dependence (2001, theorem 1.3).
 
-    Steps up with the factor 1 + 1/2 + ... + 1/m; None, NaN and errors as for ``holm``.
+    None, NaN and errors as for ``holm``, which SciPy has not.
     """
-
-    def adjust(ordered: Floats) -> Floats:
-        ranks = np.arange(1, len(ordered) + 1)
-        # Dividing first keeps the largest p-value exact.
-        inflated = ordered * (len(ordered) / ranks) * float((1 / ranks).sum())
-        return np.minimum.accumulate(inflated[::-1])[::-1]
-
-    return _adjust(p_values, adjust)
+    return _adjust(p_values, lambda p: stats.false_discovery_control(p, method="by"))
 
 
 def _adjust(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P]:
@@ -124,47 +106,16 @@ def _adjust(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P
     return [cast("P", adjusted.get(position, p)) for position, p in enumerate(p_values)]
 
 
-@dataclass(frozen=True, slots=True)
-class CochranQ:
-    """The test over all sources; ``items`` were used, ``dropped`` were not."""
+def cochran_q(credit: Floats) -> ChiSquare:
+    """Cochran's Q (1950) of credit, shape (items, sources), 0 to 1: tied answers share their item.
 
-    q: ChiSquare
-    items: int
-    dropped: int
-
-
-def cochran_q(right: ArrayLike) -> CochranQ:
-    """Cochran's Q (1950).
-
-    Args:
-        right: shape (items, sources): 1 right, 0 wrong, negative where the source did not answer.
-
-    Items that a source did not answer are dropped and counted. Q is undefined where the
-    sources never differ. Raises InvalidInput for fewer than two sources or other numbers.
+    The squares of the sources' sums over what exchanging the credit within items makes them vary.
+    Undefined where the sources never differ.
     """
-    table = _check_answers(right)
-    complete = table[(table >= 0).all(axis=1)]
-    k, total = complete.shape[1], int(complete.sum())
-    by_source, by_item = complete.sum(axis=0), complete.sum(axis=1)
-    # (k - 1) (k sum of C_j^2 - N^2) / (k N - sum of R_i^2): C of sources, R of items, N of all.
-    statistic, spread = None, k * total - int((by_item**2).sum())
-    if spread:
-        statistic = (k - 1) * (k * int((by_source**2).sum()) - total**2) / spread
-    return CochranQ(
-        q=chi_square(statistic, k - 1),
-        items=len(complete),
-        dropped=len(table) - len(complete),
-    )
-
-
-def _check_answers(right: ArrayLike) -> Ints:
-    given = np.asarray(right)
-    if given.ndim != 2 or given.shape[1] < 2:
-        raise InvalidInput("Cochran's Q takes a table of items by at least two sources.")
-    table = given.astype(np.int64)
-    if (table != given).any() or (table > 1).any():
-        raise InvalidInput("Each cell is 1 (right), 0 (wrong) or negative (no answer).")
-    return table
+    apart, df = credit - credit.mean(axis=1, keepdims=True), credit.shape[1] - 1
+    varied = float((apart**2).sum()) / df
+    squares = float((apart.sum(axis=0) ** 2).sum())
+    return chi_square(squares / varied if varied > NIL else None, df)
 
 
 #: With the observed one there are 20,000 and 10,000: a p-value is never 0 (Phipson and Smyth 2010).
@@ -246,10 +197,7 @@ def column_shuffle(right: ArrayLike) -> Permuted:
     if not len(telling):
         return Permuted(1.0, EXACTLY)
     if len(telling) > MOST_SHUFFLED:
-        differences = telling - telling.mean(axis=1, keepdims=True)
-        df = telling.shape[1] - 1
-        varied = float((differences**2).sum()) / df
-        p = chi_square(float((differences.sum(axis=0) ** 2).sum()) / varied, df).p
+        p = cochran_q(telling.astype(np.float64)).p
         return Permuted(1.0 if p is None else p, LARGE_SAMPLE)
     return Permuted(_draw_shuffles(telling), DRAWN.format(draws=SHUFFLES))
 
@@ -295,8 +243,6 @@ def _check_whole(given: ArrayLike, *, dimensions: int) -> Ints:
 
 NEWCOMBE = gettext_noop("difference of two shares, Newcombe's hybrid score interval")
 MEDIAN = "median, interval from the order of the values"
-#: Tables whose chance is this close to the table's own count as no more likely.
-AS_LIKELY = 1 + 1e-7
 #: Fewer values give no interval of 95 % for a median.
 FEWEST_FOR_MEDIAN = 6
 NO_MEDIAN = gettext_noop("fewer than 6 measured times")
@@ -326,16 +272,8 @@ def fisher_exact(part: int, whole: int, other_part: int, other_whole: int) -> fl
     for some, all_of_them in ((part, whole), (other_part, other_whole)):
         if not 0 <= some <= all_of_them:
             raise InvalidInput(f"Not a count and its whole: {some} of {all_of_them}.")
-    both, n = part + other_part, whole + other_whole
-    possible = np.arange(max(0, both - other_whole), min(whole, both) + 1)
-    logs = (
-        _log_choose(whole, possible)
-        + _log_choose(other_whole, both - possible)
-        - _log_choose(n, np.array([both]))
-    )
-    chances = np.exp(logs)
-    own = chances[part - possible[0]]
-    return float(min(1.0, chances[chances <= own * AS_LIKELY].sum()))
+    table = [[part, whole - part], [other_part, other_whole - other_part]]
+    return float(stats.fisher_exact(table).pvalue)
 
 
 def mann_whitney(first_group: ArrayLike, second_group: ArrayLike) -> float | None:
@@ -344,19 +282,10 @@ def mann_whitney(first_group: ArrayLike, second_group: ArrayLike) -> float | Non
     By the normal approximation, corrected for ties and continuity; None where a group is empty or
     all values are the same.
     """
-    first = np.asarray(first_group, dtype=np.float64)
-    values = np.concatenate([first, np.asarray(second_group, dtype=np.float64)])
-    n, m = len(first), len(values) - len(first)
-    if n == 0 or m == 0:
+    first, second = (np.asarray(group, dtype=np.float64) for group in (first_group, second_group))
+    if not (len(first) and len(second)) or np.ptp(np.concatenate([first, second])) == 0:
         return None
-    ranks = rankdata(values)
-    ties = np.unique(values, return_counts=True)[1].astype(np.float64)
-    total = float(n + m)
-    spread = n * m / 12 * (total + 1 - float((ties**3 - ties).sum()) / (total * (total - 1)))
-    if spread <= 0:
-        return None
-    away = abs(float(ranks[:n].sum()) - n * (n + 1) / 2 - n * m / 2)
-    return float(min(1.0, 2 * ndtr(-max(0.0, away - 0.5) / sqrt(spread))))
+    return float(stats.mannwhitneyu(first, second, method="asymptotic").pvalue)
 
 
 def median(values: ArrayLike, *, reason: str = NO_MEDIAN) -> Figure:
@@ -370,9 +299,8 @@ def median(values: ArrayLike, *, reason: str = NO_MEDIAN) -> Figure:
     n = len(ordered)
     if n < FEWEST_FOR_MEDIAN:
         return undefined(reason)
-    # The largest number of heads of which so many or fewer come with a chance of at most 2.5 %.
-    chances = np.cumsum(np.exp(_log_choose(n, np.arange(n // 2 + 1)) - n * np.log(2)))
-    lower = int(np.searchsorted(chances, (1 - CONFIDENCE) / 2, side="right")) - 1
+    # So few heads, or fewer, come with a chance of at most 2.5 %.
+    lower = int(stats.binom.ppf((1 - CONFIDENCE) / 2, n, 0.5)) - 1
     return figure(
         float(np.median(ordered)),
         low=float(ordered[lower]),
@@ -380,7 +308,3 @@ def median(values: ArrayLike, *, reason: str = NO_MEDIAN) -> Figure:
         n=n,
         method=MEDIAN,
     )
-
-
-def _log_choose(n: int, k: NDArray[np.int64]) -> Floats:
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), dtype=np.float64)

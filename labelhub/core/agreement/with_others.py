@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labelhub.core.agreement.estimation import add_doubts, few_items_doubt
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import WILSON, t_quantile, wilson
+from labelhub.core.agreement.intervals import t_quantile, wilson_of_units
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.texts import gettext_noop
 
@@ -19,7 +20,7 @@ ONE_ITEM = gettext_noop("one item alone gives no interval")
 NO_VARIATION = gettext_noop(
     "no_variation: all answers are the same, so chance agreement cannot be removed"
 )
-PERCENT = "agreeing of all comparisons with others, {interval} over items"
+PERCENT = "agreeing of all comparisons with others, Wilson over items, effective number"
 KAPPA = "Cohen's kappa against all others together, linearised over items"
 SURE = 0.975
 
@@ -89,24 +90,10 @@ class _SharedItems:
 
     def _percent(self) -> Figure:
         comparisons, agreed = int(self.others.sum()), int(self.agreeing.sum())
-        if comparisons == len(self.codes):
-            low, high = wilson(agreed, comparisons)
-            method = PERCENT.format(interval=WILSON)
-            return figure(agreed / comparisons, low=low, high=high, n=comparisons, method=method)
-        return self._percent_by_items(agreed / comparisons, comparisons)
-
-    def _percent_by_items(self, share: float, comparisons: int) -> Figure:
-        """Wilson's interval for the effective number of independent comparisons."""
-        items = len(self.codes)
-        added = self.agreeing - share * self.others
-        variance = items / (items - 1) * float((added**2).sum()) / comparisons**2
-        worth = share * (1 - share) / variance if variance > 0 else float(items)
-        n = max(1, min(round(worth), comparisons))
-        low, high = wilson(round(share * n), n)
-        method = PERCENT.format(interval="Wilson of the effective number")
-        return figure(
-            share, low=min(low, share), high=max(high, share), n=comparisons, method=method
-        )
+        ones = np.ones(len(self.codes), dtype=np.int64)
+        low, high = wilson_of_units(self.agreeing.astype(float), self.others.astype(float), ones)
+        found = figure(agreed / comparisons, low=low, high=high, n=comparisons, method=PERCENT)
+        return add_doubts(found, few_items_doubt(len(self.codes)))
 
     def _kappa(self, own: Ints, answers: Ints, q: int) -> Figure:
         """``own``: of each item; ``answers``: of all raters, item after item; both below ``q``."""
@@ -118,7 +105,8 @@ class _SharedItems:
             return undefined(NO_VARIATION)
         value = (observed - chance) / (1 - chance)
         low, high = self._ends(value, own, answers, (mine, theirs))
-        return figure(value, low=low, high=high, n=len(own), method=KAPPA)
+        found = figure(value, low=low, high=high, n=len(own), method=KAPPA)
+        return add_doubts(found, few_items_doubt(len(own)))
 
     def _ends(
         self, value: float, own: Ints, answers: Ints, shares: tuple[Floats, Floats]

@@ -5,9 +5,9 @@ repeated one once. The log is append-only: a later event withdraws a wrong one.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from labelhub.core.echo.uncertainty import SIGNS
 from labelhub.core.echo.vectors import PLACES, Sparse
 from labelhub.core.errors import InvalidInput
 
-#: Kinds of reward: a click on an offer; "helpful"; the result of a site's own downstream task.
-CLICK, HELPFUL, TASK = "click", "helpful", "task"
+#: Kinds of reward: a click on an offer; "helpful"; that an offer without a click was dismissed; the
+#: result of a site's own downstream task.
+CLICK, HELPFUL, DISMISSED, TASK = "click", "helpful", "dismissed", "task"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,9 @@ class Answered:
 class Rewarded:
     """The reward of an offer made from the ``shown`` features: (key, probability of being right).
 
-    value: the reward, 0 to 1. signal: the kind of reward; each kind has its own base rate.
+    value: the reward, 0 to 1. signal: the kind of reward; each kind has its own base rate and
+    slope. dismissed: whether an offer without a click was dismissed; None if it was clicked, or for
+    other kinds of reward.
     """
 
     id: str
@@ -57,11 +60,15 @@ class Rewarded:
     shown: tuple[tuple[str, float], ...]
     value: float
     signal: str = CLICK
+    dismissed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The owner's expectation of how much a feature matters: -1 not, 0 unknown, 1 much."""
+    """The prior of how much a feature matters: -1 not, 0 unknown, 1 much.
+
+    The owner's expectation, or what the other sites of the server have learnt.
+    """
 
     id: str
     feature: str
@@ -141,20 +148,19 @@ def from_json(kind: str, event_id: str, raw: Mapping[str, Any]) -> Event:
         event: Event = _KINDS[kind](id=event_id, **given)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"Event {event_id} cannot be read: {error}.") from None
-    if field := field_at_fault(kind, event):
-        raise InvalidInput.at(field, f"Event {event_id} cannot be read: its {field} is damaged.")
+    for field in event.__dataclass_fields__:
+        value = getattr(event, field)
+        # Applied, a damaged line could turn the state into NaN; so it is reported and skipped.
+        fine = _is_share if field == "value" and kind == "rewarded" else _CHECKS[field]
+        if not fine(value):
+            raise InvalidInput.at(
+                field, f"Event {event_id} cannot be read: its {field} is damaged."
+            )
     return event
 
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(part) for part in value) if isinstance(value, list) else value
-
-
-Check: TypeAlias = Callable[[Any], bool]
-
-
-# Checks of the fields of an event. A damaged line is reported and skipped: applied, it could turn
-# the state into NaN; raised, it would stop learning for ever.
 
 
 def _is_text(value: Any) -> bool:
@@ -177,16 +183,8 @@ def _is_share(value: Any) -> bool:
     return _is_number(value) and 0 <= value <= 1
 
 
-def _is_prior(value: Any) -> bool:
-    return _is_number(value) and -1 <= value <= 1
-
-
-def _are(check: Check) -> Check:
+def _are(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, tuple) and all(map(check, value))
-
-
-def _are_signs(value: Any) -> bool:
-    return _are(_is_number)(value) and len(value) == len(SIGNS)
 
 
 def _is_vector(value: Sparse) -> bool:
@@ -209,70 +207,17 @@ def _are_shown(value: Any) -> bool:
     return pairs and len({key for key, _ in value}) == len(value)
 
 
-_CHECKS: Mapping[str, Mapping[str, Check]] = {
-    "answered": {
-        "author": _is_name,
-        "trusted": _is_switch,
-        "feature": _is_name,
-        "value": _is_text,
-        "predicted": _is_text,
-        "loss": _is_share,
-        "signs": _are_signs,
-        "vector": _is_vector,
-        "values": _are(_is_name),
-        "llm_value": _is_text,
-        "llm_shares": _are(_is_share),
-    },
-    "rewarded": {
-        "author": _is_name,
-        "trusted": _is_switch,
-        "shown": _are_shown,
-        "value": _is_share,
-        "signal": _is_name,
-    },
-    "expected": {"feature": _is_name, "prior": _is_prior},
-    "withdrawn": {"about": _is_name},
-    "restored": {"about": _is_name},
-    "frozen": {"on": _is_switch},
+#: The check of each field; that of a reward's ``value`` is another one.
+_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("id", "author", "feature", "about", "signal"), _is_name),
+    **dict.fromkeys(("value", "predicted", "llm_value"), _is_text),
+    **dict.fromkeys(("trusted", "on"), _is_switch),
+    "dismissed": lambda value: value is None or _is_switch(value),
+    "loss": _is_share,
+    "prior": lambda value: _is_number(value) and -1 <= value <= 1,
+    "signs": lambda value: _are(_is_number)(value) and len(value) == len(SIGNS),
+    "vector": _is_vector,
+    "values": _are(_is_name),
+    "llm_shares": _are(_is_share),
+    "shown": _are_shown,
 }
-
-
-def field_at_fault(kind: str, event: object) -> str:
-    """The first invalid field of an event; "" if all are valid."""
-    checks = _CHECKS[kind]
-    return next((name for name, right in checks.items() if not right(getattr(event, name))), "")
-
-
-class Entry(NamedTuple):
-    """A line of the log: its number and its event."""
-
-    number: int
-    event: Event
-
-
-class Controls:
-    """The effects of withdrawals, restorations and freezes on other events.
-
-    ``log`` needs only these three kinds, in the order of their numbers.
-    """
-
-    def __init__(self, log: Iterable[Entry] = ()) -> None:
-        self._withdrawn: set[str] = set()
-        self._freezes: list[tuple[int, bool]] = []
-        for number, event in log:
-            match event:
-                case Withdrawn():
-                    self._withdrawn.add(event.about)
-                case Restored():
-                    self._withdrawn.discard(event.about)
-                case Frozen():
-                    self._freezes.append((number, event.on))
-
-    def counts(self, number: int, event_id: str) -> bool:
-        """Whether the event with this number and id is learnt from."""
-        return event_id not in self._withdrawn and not self.frozen(number)
-
-    def frozen(self, number: int) -> bool:
-        """Whether learning was frozen when the event with this number came."""
-        before = [on for freeze, on in self._freezes if freeze < number]
-        return bool(before and before[-1])

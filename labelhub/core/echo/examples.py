@@ -6,10 +6,8 @@ choice takes the former ones into account, so that one value does not fill all p
 marginal relevance, Carbonell and Goldstein 1998, over values instead of words).
 """
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,54 +33,20 @@ _READ = 8_000
 #: How many examples may be skipped because they are too long.
 _MOST_PASSED = 20
 
-_Ints = NDArray[np.int64]
-_Floats = NDArray[np.float64]
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Example:
     """A message and its author's answer.
 
     Args:
         text: the message, already redacted.
         value: the author's answer.
-        predicted: the prediction before the answer; "" without one.
         conversation: an id of the conversation; "" if unknown.
         author: an id of the author; "" if unknown.
-        context: the messages before, (role, text), already redacted and cut.
     """
 
     text: str
     value: str
-    predicted: str = ""
-    conversation: str = ""
-    author: str = ""
-    context: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def digest(self) -> str:
-        """Equal for equal examples, and only for them: 32 hexadecimal digits."""
-        fields = json.dumps([getattr(self, name) for name in self.__dataclass_fields__])
-        return blake2b(fields.encode(), digest_size=16).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A request for examples: the message and limits.
-
-    Examples of its conversation get a bounded bonus, those of its author a smaller one.
-
-    Args:
-        text: the message.
-        most: the most examples.
-        tokens: the most tokens of all examples, as :func:`tokens_of` counts them.
-        conversation: of the message; "" if unknown.
-        author: of the message; "" if unknown.
-    """
-
-    text: str
-    most: int
-    tokens: int
     conversation: str = ""
     author: str = ""
 
@@ -94,60 +58,57 @@ class ExampleIndex:
     """
 
     def __init__(self, examples: Iterable[Example]) -> None:
-        distinct = {example.digest: example for example in examples if example.text.strip()}
-        self._examples = tuple(distinct[key] for key in sorted(distinct))
-        self._keys = _name_array([same_text_key(example.text) for example in self._examples])
-        self._conversations = _name_array([example.conversation for example in self._examples])
-        self._authors = _name_array([example.author for example in self._examples])
-        self._values = _number_names([example.value for example in self._examples])
-        pairs = zip(self._keys, self._values, strict=True)
-        self._alike = _number_names([f"{value}:{key}" for key, value in pairs])
-        self._index = TfIdfIndex([example.text for example in self._examples])
+        self._examples = sorted({example for example in examples if example.text.strip()})
+        texts = [example.text for example in self._examples]
+        values = [example.value for example in self._examples]
+        keys = [same_text_key(text) for text in texts]
+        self._keys = np.array(keys, object)
+        self._conversations = np.array([example.conversation for example in self._examples], object)
+        self._authors = np.array([example.author for example in self._examples], object)
+        self._values = _number_names(values)
+        self._alike = _number_names(list(zip(values, keys, strict=True)))
+        self._index = TfIdfIndex(texts)
 
-    def __len__(self) -> int:
-        return len(self._examples)
-
-    def nearest(self, wanted: Wanted) -> tuple[Example, ...]:
+    def nearest(
+        self, text: str, *, most: int, tokens: int, conversation: str = "", author: str = ""
+    ) -> list[Example]:
         """The examples for a message, the best first, with cut texts.
 
         Never the message itself or a near copy, which would give its answer away; only one of
         equal texts with the same value.
-        """
-        if not self._examples or wanted.most < 1:
-            return ()
-        likeness = np.round(self._index.similarities(wanted.text), PLACES)
-        open_ = (self._keys != same_text_key(wanted.text)) & (likeness < NEAR_DUPLICATE)
-        worth = np.maximum(likeness, LEAST) + self._bonus(wanted)
-        return self._select(worth, open_, wanted)
 
-    def _select(
-        self, worth: _Floats, open_: NDArray[np.bool_], wanted: Wanted
-    ) -> tuple[Example, ...]:
+        Args:
+            text: the message.
+            most: the most examples.
+            tokens: the most tokens of all examples, as :func:`tokens_of` counts them.
+            conversation: of the message; its examples get a bonus.
+            author: of the message; examples of theirs get a smaller bonus.
+        """
+        if not self._examples:
+            return []
+        likeness = np.round(self._index.similarities(text), PLACES)
+        open_ = (self._keys != same_text_key(text)) & (likeness < NEAR_DUPLICATE)
+        near = (self._conversations == conversation) & (conversation != "")
+        own = (self._authors == author) & (author != "")
+        bonus = np.where(near, SAME_CONVERSATION, np.where(own, SAME_AUTHOR, 0.0))
+        worth = np.maximum(likeness, LEAST) + bonus
         taken: list[Example] = []
-        left, passed = wanted.tokens, 0
-        times = np.zeros(len(worth), np.int64)
-        while len(taken) < wanted.most and passed < _MOST_PASSED and open_.any():
-            gains = np.where(open_, worth * REPEATED ** times[self._values], -1.0)
-            best = int(np.argmax(gains))
+        passed, times = 0, np.zeros(len(worth), np.int64)
+        while len(taken) < most and passed < _MOST_PASSED and open_.any():
+            best = int(np.argmax(np.where(open_, worth * REPEATED ** times[self._values], -1.0)))
             open_[best] = False
             chosen = self._examples[best]
-            shown = replace(chosen, text=shorten(chosen.text, MOST_TEXT_TOKENS), context=())
+            shown = replace(chosen, text=shorten(chosen.text, MOST_TEXT_TOKENS))
             cost = tokens_of(shown)
             # A shorter, less similar one may still fit.
-            if cost > left:
+            if cost > tokens:
                 passed += 1
                 continue
             taken.append(shown)
-            left -= cost
+            tokens -= cost
             times[self._values[best]] += 1
             open_ &= self._alike != self._alike[best]
-        return tuple(taken)
-
-    def _bonus(self, wanted: Wanted) -> _Floats:
-        """The bonus for the same conversation, else for the same author, if these are known."""
-        near = (self._conversations == wanted.conversation) & (self._conversations != "")
-        own = (self._authors == wanted.author) & (self._authors != "")
-        return np.where(near, SAME_CONVERSATION, np.where(own, SAME_AUTHOR, 0.0))
+        return taken
 
 
 def tokens_of(example: Example) -> int:
@@ -177,12 +138,7 @@ def _ends(text: str, kept: int) -> str:
     return f"{first.rstrip()} … {last.lstrip()}".strip()
 
 
-def _name_array(names: Sequence[str]) -> NDArray[np.object_]:
-    """Names as an array, (names,)."""
-    return np.array(names, dtype=object)
-
-
-def _number_names(names: Sequence[str]) -> _Ints:
+def _number_names(names: Sequence[Hashable]) -> NDArray[np.int64]:
     """A number for each name, equal for equal names: (names,)."""
     known = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return np.array([known[name] for name in names], np.int64)

@@ -45,7 +45,10 @@ def probabilities(head: OnlineClassifier, vector: Floats) -> Floats:
     """The probability of each value, (…, values); uncertain ones are closer to equal shares."""
     scores = dot(head.mean, vector)
     spread = dot(head.var, vector * vector)
-    return _softmax(scores / np.sqrt(1 + np.pi * spread / 8))
+    scores = scores / np.sqrt(1 + np.pi * spread / 8)
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares: Floats = raised / raised.sum(axis=-1, keepdims=True)
+    return shares
 
 
 def learn(head: OnlineClassifier, vector: Floats, value: int, weight: float = 1.0) -> None:
@@ -66,12 +69,6 @@ def learn(head: OnlineClassifier, vector: Floats, value: int, weight: float = 1.
     error[value] += weight
     head.mean[...] += step * (error * shrink)[:, None]
     head.var[...] -= step * step * (steepness * shrink)[:, None]
-
-
-def _softmax(scores: Floats) -> Floats:
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares: Floats = raised / raised.sum(axis=-1, keepdims=True)
-    return shares
 
 
 RATE, HEAD, LLM = "rate", "head", "llm"
@@ -160,11 +157,8 @@ def predict(
         llm_shares: its probability of each of ``values``, positive and summing to 1; empty if it
             gave none.
     """
-    possible = tuple(
-        dict.fromkeys([*(values or model.values), *([llm_value] if llm_value else [])])
-    )
-    if values:
-        possible = tuple(values)
+    seen = [*model.values, llm_value] if llm_value else model.values
+    possible = tuple(values) or tuple(dict.fromkeys(seen))
     if not possible:
         return Prediction((), np.zeros(0), {}, 0.0)
     known = dict(zip(model.values, model.counts.tolist(), strict=True))
@@ -177,7 +171,7 @@ def predict(
             # Its own probabilities are not calibrated, unlike those of its value: the loss of the
             # mean exceeds that of the better one by at most log 2.
             parts[LLM] = (parts[LLM] + np.array(llm_shares, np.float64)) / 2
-    weights = _weights(model, tuple(parts))
+    weights = part_weights(model, tuple(parts))
     likely: Floats = np.sum([weights[name] * part for name, part in parts.items()], axis=0)
     # Mean total variation distance of the parts to the blend.
     apart = [weights[name] * float(np.abs(part - likely).sum()) / 2 for name, part in parts.items()]
@@ -224,13 +218,9 @@ def teach(
     model.head.mean[:, columns], model.head.var[:, columns] = seen.mean, seen.var
 
 
-def part_weights(model: FeatureModel) -> dict[str, float]:
-    """The current weight of each part; they sum to 1."""
-    return _weights(model, PARTS)
-
-
-def _weights(model: FeatureModel, parts: Sequence[str]) -> dict[str, float]:
-    """The weights by the discounted losses (exponential weights, Vovk 1990)."""
+def part_weights(model: FeatureModel, parts: Sequence[str] = PARTS) -> dict[str, float]:
+    """The weights of these parts by their discounted losses (exponential weights, Vovk 1990); they
+    sum to 1."""
     least = min(model.losses[name] for name in parts)
     raised = {name: float(np.exp(least - model.losses[name])) for name in parts}
     whole = sum(raised.values())

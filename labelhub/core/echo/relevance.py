@@ -8,6 +8,10 @@ the beliefs of the shown features, by assumed density filtering for a spike-and-
 reward: O(k) for the beliefs of the shown features, and three products of arrays over all features
 for forgetting.
 
+Rewards of several kinds teach the same weights: each kind has its own base rate, and its own slope
+by which the weights count in it, both learnt. Clicks have the slope 1, which defines the unit. An
+author who says which feature mattered most gives direct evidence (:func:`learn_named`).
+
 Exploration: the k features are chosen by a draw from the beliefs (Thompson 1933), shrunk half-way
 to the expectation: full draws of 200 unknown features are mostly noise.
 """
@@ -15,7 +19,7 @@ to the expectation: full draws of 200 unknown features are mostly noise.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +29,27 @@ Ints: TypeAlias = NDArray[np.int64]
 
 #: The prior probability that a feature matters, and the mean and variance of its weight then.
 PRIOR_MATTERS, PRIOR_WEIGHT, PRIOR_VARIANCE = 0.15, 0.4, 0.03
-#: Prior log-odds of success without any help, by the kind of reward: mean and variance. A click has
-#: about one in twenty, within a factor of three; the others are almost unknown.
-PRIOR_BASES: Mapping[str, tuple[float, float]] = {"click": (-3.0, 1.0)}
-ANY_BASE = (0.0, 4.0)
+
+
+class Signal(NamedTuple):
+    """The belief about a kind of reward, all in log-odds of success.
+
+    base: if no feature helps. slope: how much the weights count, 1 for clicks. Each with variance.
+    """
+
+    base: float = 0.0
+    base_variance: float = 4.0
+    slope: float = 1.0
+    slope_variance: float = 0.5
+
+
+#: The prior of each kind of reward. A click has a base rate of about one in twenty, within a factor
+#: of three. A dismissed offer rather had features that do not matter.
+PRIOR_SIGNALS: Mapping[str, Signal] = {
+    "click": Signal(-3.0, 1.0, 1.0, 0.0),
+    "dismissed": Signal(slope=-0.5),
+}
+ANY_SIGNAL = Signal()
 #: How far the choice follows the draw rather than the expectation.
 DRAWN = 0.5
 #: The largest absolute log-odds, so that a changed world can reverse a belief.
@@ -43,19 +64,18 @@ class Relevance:
     """The beliefs; all arrays (features,).
 
     odds: log-odds that a feature matters. weight, variance: of its weight if it does. prior_odds:
-    log-odds before any reward. bases: by the kind of reward, mean and variance of the log-odds of
-    success if no feature helps.
+    log-odds before any reward. signals: the belief about each kind of reward.
     """
 
     odds: Floats
     weight: Floats
     variance: Floats
     prior_odds: Floats
-    bases: dict[str, tuple[float, float]] = field(default_factory=dict)
+    signals: dict[str, Signal] = field(default_factory=dict)
 
-    def base(self, signal: str) -> tuple[float, float]:
-        """Mean and variance of the log-odds of success if no feature helps."""
-        return self.bases.get(signal) or PRIOR_BASES.get(signal, ANY_BASE)
+    def signal(self, kind: str) -> Signal:
+        """The belief about a kind of reward."""
+        return self.signals.get(kind) or PRIOR_SIGNALS.get(kind, ANY_SIGNAL)
 
     @property
     def matters(self) -> Floats:
@@ -66,13 +86,6 @@ class Relevance:
     def expected(self) -> Floats:
         """The relevance s: the expected help of a right prediction, in log-odds: (features,)."""
         return self.matters * self.weight
-
-    @property
-    def deviation(self) -> Floats:
-        """Standard deviation of each relevance, (features,)."""
-        matters = self.matters
-        second = matters * (self.variance + self.weight**2)
-        return np.sqrt(second - (matters * self.weight) ** 2)
 
 
 def new_relevance(count: int) -> Relevance:
@@ -86,13 +99,15 @@ def new_relevance(count: int) -> Relevance:
     )
 
 
-def draw_relevance(relevance: Relevance, draws: np.random.Generator) -> Floats:
-    """A draw of every feature's relevance, to choose the shown ones: (features,)."""
-    count = len(relevance.odds)
-    on = draws.random(count) < relevance.matters
-    weight = relevance.weight + np.sqrt(relevance.variance) * draws.standard_normal(count)
+def draw_relevance(
+    relevance: Relevance, draws: np.random.Generator, times: tuple[int, ...] = ()
+) -> Floats:
+    """A draw of every feature's relevance, to choose the shown ones: (*times, features)."""
+    shape = (*times, len(relevance.odds))
+    on = draws.random(shape) < relevance.matters
+    weight = relevance.weight + np.sqrt(relevance.variance) * draws.standard_normal(shape)
     # Tiny noise, so that ties are not broken by position.
-    ties = 1e-6 * draws.standard_normal(count)
+    ties = 1e-6 * draws.standard_normal(shape)
     mixed: Floats = (1 - DRAWN) * relevance.expected + DRAWN * np.where(on, weight, 0.0) + ties
     return mixed
 
@@ -101,8 +116,9 @@ def expected_success(
     relevance: Relevance, shown: Ints | Sequence[int], right: Floats, signal: str
 ) -> float:
     """Probability of success before the outcome; the arguments are those of :func:`reward`."""
-    mean, _ = relevance.base(signal)
-    score = mean + (right * relevance.expected[np.asarray(shown, dtype=np.int64)]).sum()
+    known = relevance.signal(signal)
+    help_ = (right * relevance.expected[np.asarray(shown, dtype=np.int64)]).sum()
+    score = known.base + known.slope * help_
     return float(np.clip(_sigmoid(score), _LEAST, 1 - _LEAST))
 
 
@@ -127,24 +143,69 @@ def reward(
     """
     _forget(relevance)
     places = np.asarray(shown, dtype=np.int64)
-    base, base_variance = relevance.base(signal)
+    known = relevance.signal(signal)
     matters = _sigmoid(relevance.odds[places])
     gain, variance = relevance.weight[places], relevance.variance[places]
-    mean = right * matters * gain
-    spread = right**2 * (matters * (variance + gain**2) - (matters * gain) ** 2)
-    total, doubt = base + mean.sum(), base_variance + spread.sum()
+    felt = known.slope * right
+    mean = felt * matters * gain
+    spread = felt**2 * (matters * (variance + gain**2) - (matters * gain) ** 2)
+    help_ = float((right * matters * gain).sum())
+    total = known.base + mean.sum()
+    doubt = known.base_variance + known.slope_variance * help_**2 + spread.sum()
     others, others_doubt = total - mean, doubt - spread
-    with_it, with_doubt = others + right * gain, others_doubt + right**2 * variance
+    with_it, with_doubt = others + felt * gain, others_doubt + felt**2 * variance
     step, shrink = _update(with_it, with_doubt, value)
-    relevance.weight[places] = gain + weight * variance * right * step
-    relevance.variance[places] = variance - weight * (variance * right) ** 2 * shrink
+    relevance.weight[places] = gain + weight * variance * felt * step
+    relevance.variance[places] = variance - weight * (variance * felt) ** 2 * shrink
     for_it = _likelihood(with_it, with_doubt, value) - _likelihood(others, others_doubt, value)
-    relevance.odds[places] = np.clip(relevance.odds[places] + weight * for_it, -FIRMEST, FIRMEST)
-    step, shrink = _update(total, doubt, value)
-    relevance.bases[signal] = (
-        base + weight * float(base_variance * step),
-        base_variance - weight * float(base_variance**2 * shrink),
+    _shift_odds(relevance, places, weight * for_it)
+    rise, curved = (weight * float(part) for part in _update(total, doubt, value))
+    of_base, of_slope = known.base_variance, known.slope_variance * help_
+    relevance.signals[signal] = Signal(
+        known.base + of_base * rise,
+        known.base_variance - of_base**2 * curved,
+        known.slope + of_slope * rise,
+        known.slope_variance - of_slope**2 * curved,
     )
+
+
+#: The probability that an author who names a feature names one that matters.
+HONEST = 0.8
+
+
+def learn_named(
+    relevance: Relevance,
+    shown: Ints | Sequence[int],
+    right: Floats,
+    named: int | None,
+    *,
+    weight: float = 1.0,
+) -> None:
+    """Learn, in place, from an author's answer to what mattered most for an offer.
+
+    Either the author names, with the probability :data:`HONEST`, any of the shown features that
+    matter and were predicted rightly, or any shown one or none by chance.
+
+    Args:
+        relevance: changed in place.
+        shown: indices of the features that were on offer in the question, (k,).
+        right: probability that each was predicted rightly, (k,).
+        named: the place in ``shown`` of the named one; None for "none of these".
+        weight: how much it counts, 0 to 1.
+    """
+    places = np.asarray(shown, dtype=np.int64)
+    likely = relevance.matters[places] * right
+    rivals = likely.sum() - likely
+    by_chance = (1 - HONEST) / (len(places) + 1)
+    if_matters = HONEST * right / (1 + rivals) + by_chance
+    evidence = np.log1p(-if_matters) - np.log1p(-by_chance)
+    if named is not None:
+        evidence[named] = np.log(if_matters[named] / by_chance)
+    _shift_odds(relevance, places, weight * evidence)
+
+
+def _shift_odds(relevance: Relevance, places: Ints, evidence: Floats) -> None:
+    relevance.odds[places] = np.clip(relevance.odds[places] + evidence, -FIRMEST, FIRMEST)
 
 
 def _forget(relevance: Relevance) -> None:
@@ -153,10 +214,14 @@ def _forget(relevance: Relevance) -> None:
     relevance.odds[:] = relevance.prior_odds + kept * (relevance.odds - relevance.prior_odds)
     relevance.weight[:] = PRIOR_WEIGHT + kept * (relevance.weight - PRIOR_WEIGHT)
     relevance.variance[:] = PRIOR_VARIANCE + kept * (relevance.variance - PRIOR_VARIANCE)
-    for signal, (mean, variance) in relevance.bases.items():
-        _, begun = PRIOR_BASES.get(signal, ANY_BASE)
-        # The mean stays: with a larger variance it follows new rewards.
-        relevance.bases[signal] = (mean, variance + (1 - kept) * (begun - variance))
+    for kind, known in relevance.signals.items():
+        begun = PRIOR_SIGNALS.get(kind, ANY_SIGNAL)
+        # The means stay: with a larger variance they follow new rewards.
+        relevance.signals[kind] = known._replace(
+            base_variance=begun.base_variance + kept * (known.base_variance - begun.base_variance),
+            slope_variance=begun.slope_variance
+            + kept * (known.slope_variance - begun.slope_variance),
+        )
 
 
 def _update(mean: Floats, doubt: Floats, value: float) -> tuple[Floats, Floats]:
@@ -209,6 +274,16 @@ def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
         np.array([_quantile(*belief, rest) for belief in beliefs]),
         np.array([_quantile(*belief, 1 - rest) for belief in beliefs]),
     )
+
+
+def click_gains(relevance: Relevance, log_odds: Floats) -> Floats:
+    """What relevances of ``log_odds`` add to the probability of a click, same shape.
+
+    Compared with an offer that no feature helps, at its expected rate.
+    """
+    base = relevance.signal("click").base
+    gains: Floats = _sigmoid(base + log_odds) - _sigmoid(np.array(base))
+    return gains
 
 
 def _quantile(matters: float, weight: float, deviation: float, share: float) -> float:

@@ -15,10 +15,16 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from labelhub.core.echo import trust
-from labelhub.core.echo.events import CLICK
+from labelhub.core.echo.events import CLICK, HELPFUL
 from labelhub.core.echo.models import OnlineClassifier, learn, probabilities
-from labelhub.core.echo.question_choice import choose, worth
-from labelhub.core.echo.relevance import draw_relevance, expected_success, new_relevance, reward
+from labelhub.core.echo.question_choice import choose, select_features, worth
+from labelhub.core.echo.relevance import (
+    draw_relevance,
+    expected_success,
+    learn_named,
+    new_relevance,
+    reward,
+)
 from labelhub.core.echo.repeated_runs import CONFIDENCE, Figure, Report, mean_figure, side_by_side
 from labelhub.core.echo.uncertainty import (
     bin_doubts,
@@ -36,7 +42,17 @@ Ints: TypeAlias = NDArray[np.int64]
 
 VALUES, PLACES, MATTER = 3, 32, 15
 SURVEY_EVERY, SURVEY_SIZE, ANSWERED = 5, 4, 0.84
-NOISE, BASE = 0.5, -3.5
+NOISE = 0.5
+#: The probability of a click if no feature helps: log-odds of -3.5.
+CLICK_RATE = 1 / (1 + math.exp(3.5))
+#: Log-odds that an author rates an offer as helpful if no feature helps, and how much a feature's
+#: weight counts in it.
+HELPFUL_BASE, HELPFUL_SLOPE = -1.5, 2.0
+#: How clearly an author knows which feature mattered most, and the odds of naming any other one.
+NAMED_NOISE, ERRS = 0.1, 0.15
+#: Where offers are rated, Echo asks in one of so many surveys what mattered most, in place of a
+#: question about a feature.
+NAMED_EVERY = 5
 AUTHORS, SPAMMERS, MOVED = 400, 0.2, 5
 #: Share of a message's vector that depends on its author, if authors differ.
 AUTHOR_SHARE = 0.3
@@ -48,7 +64,9 @@ class Settings:
 
     features: their number n. k: how many go downstream. messages: their number T. spam: a fifth of
     the authors answer and click at random. drift: half-way, five features that matter change places
-    with five that do not. per_author: authors write differently.
+    with five that do not. per_author: authors write differently. click_rate: the probability of a
+    click if no feature helps, which is the density of rewards. helpfulness: the share of offers of
+    which the author says whether they helped.
 
     Raises:
         InvalidInput: a number is out of its range.
@@ -60,6 +78,8 @@ class Settings:
     spam: bool = False
     drift: bool = False
     per_author: bool = False
+    click_rate: float = CLICK_RATE
+    helpfulness: float = 0.0
 
     def __post_init__(self) -> None:
         if not MATTER + MOVED <= self.features <= 5_000:
@@ -68,6 +88,10 @@ class Settings:
             raise InvalidInput.at("k", f"must be from {SURVEY_SIZE} to half of the features.")
         if not 100 <= self.messages <= 1_000_000:
             raise InvalidInput.at("messages", "must be from 100 to 1000000.")
+        if not 0.001 <= self.click_rate <= 0.9:
+            raise InvalidInput.at("click_rate", "must be from 0.001 to 0.9.")
+        if not 0 <= self.helpfulness <= 1:
+            raise InvalidInput.at("helpfulness", "must be from 0 to 1.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +99,16 @@ class Seen:
     """One message.
 
     vector: z, (places,). values: the author's true values, (features,). author: its number.
-    random_author: whether the author answers and clicks at random. luck: decides the click, 0 to 1.
-    answers: those of a spammer, (features,). heard: whether each question of a survey is answered,
-    (survey size,).
+    random_author: whether the author answers and clicks at random. luck: decides the click, whether
+    the offer is rated, and how, each 0 to 1. answers: those of a spammer, (features,). heard:
+    whether each question of a survey is answered, (survey size,).
     """
 
     vector: Floats
     values: Ints
     author: int
     random_author: bool
-    luck: float
+    luck: Floats
     answers: Ints
     heard: NDArray[np.bool_]
 
@@ -109,6 +133,8 @@ class World:
         self._authors: Floats = fixed.normal(size=(AUTHORS, PLACES))
         self._spammers = fixed.random(AUTHORS) < SPAMMERS
         self._draws = np.random.default_rng([seed, 2])
+        self._ratings = np.random.default_rng([seed, 4])
+        self._names = np.random.default_rng([seed, 5])
         self._at = 0
 
     @property
@@ -118,7 +144,12 @@ class World:
 
     def success(self, shown: Ints, right: NDArray[np.bool_]) -> float:
         """Probability of a click with the ``shown`` features, of which some are ``right``."""
-        return float(1 / (1 + np.exp(-BASE - self.weights[shown] @ right)))
+        rate = self.settings.click_rate
+        return _sigmoid(math.log(rate / (1 - rate)) + float(self.weights[shown] @ right))
+
+    def helpful(self, shown: Ints, right: NDArray[np.bool_]) -> float:
+        """Probability that a rated offer is rated as helpful."""
+        return _sigmoid(HELPFUL_BASE + HELPFUL_SLOPE * float(self.weights[shown] @ right))
 
     def optimum(self) -> float:
         """Probability of a click with the best k features, all predicted rightly."""
@@ -141,15 +172,33 @@ class World:
             values=scores.argmax(axis=1),
             author=author,
             random_author=self.settings.spam and bool(self._spammers[author]),
-            luck=float(draws.random()),
+            luck=np.array([draws.random(), *self._ratings.random(2)]),
             answers=draws.integers(VALUES, size=count),
             heard=draws.random(SURVEY_SIZE) < ANSWERED,
         )
+
+    def named(self, message: Seen, shown: Ints, right: NDArray[np.bool_]) -> int | None:
+        """The place in ``shown`` of the feature that the author says mattered most, or None.
+
+        Those of large weight and right value are named most often; an author may also err.
+        """
+        draws = self._names
+        if message.random_author:
+            return int(draws.integers(len(shown)))
+        help_ = self.weights[shown] * right
+        odds = np.where(help_ > 0, np.exp(help_ / NAMED_NOISE), ERRS)
+        odds = np.append(odds, math.e)
+        place = int(draws.choice(len(odds), p=odds / odds.sum()))
+        return place if place < len(shown) else None
 
     def _drawn_swaps(self, fixed: np.random.Generator, matter: Ints) -> tuple[Ints, Ints]:
         idle = np.setdiff1d(np.arange(self.settings.features), matter)
         moved = fixed.choice(matter, MOVED, replace=False)
         return moved, fixed.choice(idle, MOVED, replace=False)
+
+
+def _sigmoid(value: float) -> float:
+    return 1 / (1 + math.exp(-value))
 
 
 Bools: TypeAlias = NDArray[np.bool_]
@@ -184,8 +233,9 @@ class SimulationTrace:
     """The trace of an arm over the messages; the arrays are (messages,).
 
     regret: the best probability of a click minus the arm's. accuracy: of the models of the k
-    features that matter most. found: share of these that was shown. asked: questions so far. bins:
-    of the σ of shown predictions in the second half, see :func:`~.uncertainty.bin_doubts`.
+    features that matter most. found: share of the shown features that matter. asked: questions so
+    far. bins: of the σ of shown predictions in the second half, see
+    :func:`~.uncertainty.bin_doubts`.
     """
 
     regret: Floats
@@ -229,38 +279,48 @@ class Learner:
         )
         return Predicted(likely, likely.argmax(axis=1), signs, sigma(known, signs))
 
-    def select(self, predicted: Predicted) -> Ints:
-        """The k features that go downstream: those with the largest expected help, (k,)."""
+    def select(self, predicted: Predicted) -> tuple[Ints, Ints]:
+        """The k features that go downstream, those with the largest expected help, (k,); and the
+        candidates for questions, which are these and the most relevant others."""
         if not self.arm.selects:
-            return self.fixed
-        score = draw_relevance(self.relevance, self.draws) * (1 - predicted.sigma)
-        return np.argpartition(-score, self.k)[: self.k]
+            return self.fixed, self.fixed
+        drawn = draw_relevance(self.relevance, self.draws)
+        return select_features(drawn, 1 - predicted.sigma, self.k)
 
-    def questions(self, predicted: Predicted, shown: Ints) -> Ints:
+    def questions(self, predicted: Predicted, shown: Ints, candidates: Ints) -> Ints:
         """The features to ask about, (at most the survey size,)."""
         if self.arm.asks == "random":
             return self.draws.choice(len(predicted.value), SURVEY_SIZE, replace=False)
         if self.arm.asks == "shown":
             return self.draws.choice(shown, SURVEY_SIZE, replace=False)
-        optimistic = (self.relevance.expected + self.relevance.deviation)[shown]
-        values = worth(
-            optimistic, predicted.sigma[shown], self.uncertainty.answers[shown], answered=ANSWERED
-        )
-        return shown[choose(values, SURVEY_SIZE, self.draws).chosen]
+        values = worth(self.relevance.expected[candidates], predicted.sigma[candidates])
+        return candidates[choose(values, SURVEY_SIZE, self.draws).chosen]
 
-    def rewarded(self, message: Seen, predicted: Predicted, shown: Ints, *, clicked: bool) -> None:
-        """Learn from the click, or its absence."""
+    def rewarded(
+        self, message: Seen, shown: Ints, right: Floats, signal: str, value: float
+    ) -> None:
+        """Learn from a reward; ``right``: the probability that each prediction was, (k,)."""
         if not self.arm.selects:
             return
-        right, value = 1 - predicted.sigma[shown], float(clicked)
-        chance = expected_success(self.relevance, shown, right, CLICK)
-        known = trust.offered(self.trusts[message.author], chance=chance, value=value)
-        self.trusts[message.author] = known
+        known = self.trusts[message.author]
+        if signal == CLICK:
+            chance = expected_success(self.relevance, shown, right, CLICK)
+            known = trust.offered(known, chance=chance, value=value)
+            self.trusts[message.author] = known
         if known.clicks_teach:
-            reward(self.relevance, shown, right, value, CLICK, weight=known.clicks_weigh)
+            reward(self.relevance, shown, right, value, signal, weight=known.clicks_weigh)
 
-    def answered(self, message: Seen, predicted: Predicted, feature: int) -> None:
-        """Learn from one answer: the feature's model, its uncertainty and the author's trust."""
+    def named(self, message: Seen, shown: Ints, right: Floats, named: int | None) -> None:
+        """Learn from what the author says mattered most."""
+        known = self.trusts[message.author]
+        if known.clicks_teach:
+            learn_named(self.relevance, shown, right, named, weight=known.clicks_weigh)
+
+    def answered(self, message: Seen, predicted: Predicted, feature: int) -> bool:
+        """Learn from one answer: the feature's model, its uncertainty and the author's trust.
+
+        Returns whether the prediction was right.
+        """
         answer = message.answers if message.random_author else message.values
         matched = bool(predicted.value[feature] == answer[feature])
         known = trust.answered(
@@ -270,17 +330,17 @@ class Learner:
             values=VALUES,
         )
         self.trusts[message.author] = known
-        if not known.answers_teach:
-            return
-        head = OnlineClassifier(self.heads.mean[feature], self.heads.var[feature])
-        learn(head, message.vector, int(answer[feature]), known.answers_weigh)
-        learn_mismatch(
-            self.uncertainty,
-            feature,
-            predicted.signs[feature],
-            float(not matched),
-            known.answers_weigh,
-        )
+        if known.answers_teach:
+            head = OnlineClassifier(self.heads.mean[feature], self.heads.var[feature])
+            learn(head, message.vector, int(answer[feature]), known.answers_weigh)
+            learn_mismatch(
+                self.uncertainty,
+                feature,
+                predicted.signs[feature],
+                float(not matched),
+                known.answers_weigh,
+            )
+        return matched
 
 
 def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
@@ -299,24 +359,42 @@ def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
     for number in range(count):
         message = world.next_message()
         predicted = learner.predict(message.vector)
-        shown = learner.select(predicted)
+        shown, candidates = learner.select(predicted)
         right = predicted.value == message.values
-        best = world.best
         trace.regret[number] = world.optimum() - world.success(shown, right[shown])
-        trace.accuracy[number] = right[best].mean()
-        trace.found[number] = np.isin(shown, best).mean()
+        trace.accuracy[number] = right[world.best].mean()
+        trace.found[number] = (world.weights[shown] > 0).mean()
         if 2 * number >= count:
             bin_doubts(trace.bins, predicted.sigma[shown], ~right[shown])
-        chance = 0.5 if message.random_author else world.success(shown, right[shown])
-        learner.rewarded(message, predicted, shown, clicked=message.luck < chance)
-        if arm.asks != "nothing" and number % SURVEY_EVERY == 0:
-            questions = learner.questions(predicted, shown)
-            for feature, heard in zip(questions, message.heard, strict=False):
-                if heard:
-                    learner.answered(message, predicted, int(feature))
+        believed = 1 - predicted.sigma
+        asks = arm.asks != "nothing" and number % SURVEY_EVERY == 0
+        asks_named = asks and number % (SURVEY_EVERY * NAMED_EVERY) == 0
+        asks_named = asks_named and arm.asks == "echo" and settings.helpfulness > 0
+        if asks:
+            questions = learner.questions(predicted, shown, candidates)
             asked += len(questions)
+            for feature, heard in zip(questions[asks_named:], message.heard, strict=False):
+                if heard:
+                    believed[feature] = learner.answered(message, predicted, int(feature))
+        _reward(world, learner, message, shown, right=right[shown], believed=believed[shown])
+        if asks_named and message.heard[-1]:
+            named = world.named(message, shown, right[shown])
+            learner.named(message, shown, believed[shown], named)
         trace.asked[number] = asked
     return trace
+
+
+def _reward(
+    world: World, learner: Learner, message: Seen, shown: Ints, *, right: Bools, believed: Floats
+) -> None:
+    """Learn from the click, or its absence, and from a rating."""
+    clicks, rated, helped = message.luck
+    random = message.random_author
+    chance = 0.5 if random else world.success(shown, right)
+    learner.rewarded(message, shown, believed, CLICK, float(clicks < chance))
+    if rated < world.settings.helpfulness:
+        chance = 0.5 if random else world.helpful(shown, right)
+        learner.rewarded(message, shown, believed, HELPFUL, float(helped < chance))
 
 
 #: Messages of a running mean, and the most points of a curve.
@@ -440,24 +518,29 @@ MOST_SEEDS = 1_000
 def simulate(
     settings: Settings,
     seeds: int = 20,
+    first: int = 0,
     *,
     arms: Sequence[SimulatedArm] = ARMS,
     report: Report | None = None,
 ) -> dict[str, Any]:
-    """Run every arm in the worlds of seeds 0, 1, …; the figures, and "curves".
+    """Run every arm in the worlds of some seeds; the figures, and "curves".
 
     Args:
         settings: of the world.
         seeds: their number.
+        first: the first seed.
         arms: must include Echo, random asking and no asking.
         report: called after each play with the number of finished and of all plays.
 
     Raises:
-        InvalidInput: ``seeds`` is out of its range.
+        InvalidInput: ``seeds`` or ``first`` is out of its range.
     """
     if not 1 <= seeds <= MOST_SEEDS:
         raise InvalidInput.at("seeds", f"must be from 1 to {MOST_SEEDS}.")
-    plays = {(seed, arm.name): (settings, seed, arm) for seed in range(seeds) for arm in arms}
+    if first < 0:
+        raise InvalidInput.at("first_seed", "must not be negative.")
+    numbers = range(first, first + seeds)
+    plays = {(seed, arm.name): (settings, seed, arm) for seed in numbers for arm in arms}
     found = side_by_side(play, plays, report)
-    traces = {arm.name: [found[seed, arm.name] for seed in range(seeds)] for arm in arms}
+    traces = {arm.name: [found[seed, arm.name] for seed in numbers] for arm in arms}
     return {**figures(traces), "curves": curves(traces)}

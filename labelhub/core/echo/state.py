@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.echo import trust
-from labelhub.core.echo.events import CLICK, Answered, Expected, Rewarded
+from labelhub.core.echo.events import CLICK, DISMISSED, Answered, Expected, Rewarded
 from labelhub.core.echo.models import FeatureModel, OnlineClassifier, Prediction, teach
 from labelhub.core.echo.relevance import (
     PRIOR_MATTERS,
     PRIOR_VARIANCE,
     PRIOR_WEIGHT,
     Relevance,
+    Signal,
     expected_success,
     new_relevance,
     reward,
@@ -43,8 +44,8 @@ Floats: TypeAlias = NDArray[np.float64]
 Lesson: TypeAlias = Answered | Rewarded | Expected
 
 _USUAL_ODDS = math.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS))
-#: The largest effect of an owner's expectation on the log-odds that a feature matters.
-_OWNER = 3.0
+#: The largest effect of a prior on the log-odds that a feature matters.
+_MOST_PRIOR = 3.0
 
 
 @dataclass(slots=True)
@@ -120,6 +121,20 @@ def signs_of(state: EchoState, key: str, prediction: Prediction) -> Floats:
     return signs
 
 
+def pooled_prior(states: Iterable[EchoState], key: str) -> float:
+    """The prior of a feature, -1 to 1, from what other sites have learnt about it; 0 if nothing.
+
+    A hierarchical prior: the mean of the evidence of sites that have some, their log-odds less
+    those that they began with, shrunk to none as if one more site had none. Priors themselves are
+    no evidence.
+    """
+    known = [(state.relevance, state.places[key]) for state in states if key in state.places]
+    learnt = [float(beliefs.odds[place] - beliefs.prior_odds[place]) for beliefs, place in known]
+    # A changed prior may leave the rounding error of a sum.
+    evidence = [odds for odds in learnt if abs(odds) > 1e-9]
+    return max(-1.0, min(1.0, sum(evidence) / (len(evidence) + 1) / _MOST_PRIOR))
+
+
 def learn(state: EchoState, lesson: Lesson) -> None:
     """Learn from one event, in place; the result depends on ``state`` and ``lesson`` only."""
     match lesson:
@@ -131,7 +146,7 @@ def learn(state: EchoState, lesson: Lesson) -> None:
                 _learn_reward(state, lesson)
         case Expected():
             place = state.index(lesson.feature)
-            prior = _USUAL_ODDS + _OWNER * max(-1.0, min(1.0, lesson.prior))
+            prior = _USUAL_ODDS + _MOST_PRIOR * max(-1.0, min(1.0, lesson.prior))
             state.relevance.odds[place] += prior - state.relevance.prior_odds[place]
             state.relevance.prior_odds[place] = prior
 
@@ -174,13 +189,16 @@ def _learn_reward(state: EchoState, rewarded: Rewarded) -> None:
     if known.clicks_teach:
         weight = known.clicks_weigh
         reward(state.relevance, places, right, rewarded.value, rewarded.signal, weight=weight)
+        if rewarded.dismissed is not None:
+            dismissed = float(rewarded.dismissed)
+            reward(state.relevance, places, right, dismissed, DISMISSED, weight=weight)
 
 
 Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 #: Raise it if later code cannot read packed states, or makes other states from the same log; its
 #: migration must also increase ``erased``, so that states are made again.
-FORMAT = 1
+FORMAT = 2
 _LENGTH, _TRUST = struct.Struct("<I"), struct.Struct("<5d")
 _TYPES = {"d": "<f8", "i": "<i4"}
 
@@ -190,7 +208,7 @@ def pack_selector(state: EchoState) -> bytes:
     relevance, doubt = state.relevance, state.uncertainty
     fields = {
         "features": state.features,
-        "bases": relevance.bases,
+        "signals": relevance.signals,
     }
     arrays: Arrays = {
         "odds": relevance.odds,
@@ -219,9 +237,7 @@ def unpack_selector(packed: bytes) -> EchoState:
             weight=arrays["weight"],
             variance=arrays["variance"],
             prior_odds=arrays["prior_odds"],
-            bases={
-                signal: (mean, variance) for signal, (mean, variance) in fields["bases"].items()
-            },
+            signals={kind: Signal(*known) for kind, known in fields["signals"].items()},
         ),
         uncertainty=Uncertainty(
             weight=arrays["signs"],

@@ -254,7 +254,7 @@ def relevance_turn(
 def prediction_turn(message: AuthorMessage, plan: InterviewPlan, feature: Feature) -> Call:
     """Ask for the most probable value of ``feature``: one of its values, or a few words."""
     step = f"prediction/{feature.key}"
-    return _decision(message, plan, _value_schema(feature), step=step, inputs=signs_of(feature))
+    return _decision(message, plan, value_schema(feature), step=step, inputs=signs_of(feature))
 
 
 def question_turn(
@@ -299,7 +299,7 @@ def question_turn(
         role=role,
         messages=prompt.render(**{name: shown[name] for name in prompt.inputs}),
         prompt_hash=prompt.hash,
-        schema=_value_schema(feature),
+        schema=value_schema(feature),
         text=message.text,
         inputs=inputs,
         params=dict(_PARAMS),
@@ -366,7 +366,8 @@ def _relevance_schema(features: tuple[Feature, ...], always: tuple[Feature, ...]
 
 
 @lru_cache(maxsize=1024)
-def _value_schema(feature: Feature) -> Schema:
+def value_schema(feature: Feature) -> Schema:
+    """The schema of what is most probable about a message: a value, or free text."""
     question = _PREDICTION.format(name=feature.name, definition=definition_of(feature))
     if not feature.values:
         return parse_schema({"task": "text", "question": question})

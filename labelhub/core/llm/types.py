@@ -57,7 +57,6 @@ class Output(StrEnum):
     ARGUMENT = "argument"
     QUESTION = "question"
     OFFER = "offer"
-    INSTRUCTIONS = "instructions"
 
 
 class AnswerField(StrEnum):

@@ -70,7 +70,11 @@ def test_the_report_says_over_what_annotators_are_compared() -> None:
         assert set(pair.figures) == {"percent", "cohen_kappa", "weighted_kappa"}
         for name, figure in pair.figures.items():
             assert figure["value"] == before.figures[name]["value"]
-            assert figure["method"] == "linearised standard error over authors, Student's t"
+            assert figure["method"] == (
+                "Wilson over authors, effective number"
+                if name == "percent"
+                else "linearised standard error over authors, Student's t"
+            )
             assert "doubt" not in figure
             assert figure["low"] < figure["value"] < figure["high"]
     (_, kappa) = errors(table, clusters)

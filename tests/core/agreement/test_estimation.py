@@ -93,6 +93,13 @@ def test_the_linearised_error_is_near_that_of_the_draws_and_of_leaving_one_out(
     assert error == pytest.approx(jackknife, rel=0.02)
 
 
+def test_many_sums_are_moved_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Units(sums.agreement_parts(SAMPLE), ones(SAMPLE), "items", None)
+    at_once = estimation.linearised_error(found, ALPHA)
+    monkeypatch.setattr(estimation, "MOST_MOVED", 3 * found.parts.shape[1])
+    assert estimation.linearised_error(found, ALPHA) == at_once
+
+
 def test_the_figure_has_value_interval_n_and_method() -> None:
     found = estimate(item_units(sums.agreement_parts(SAMPLE), ones(SAMPLE)), ALPHA, n=200)
     value = found["value"]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.evaluation import Confusion, LabelledPair, evaluate, is_right
+from labelhub.core.agreement.evaluation import LabelledPair, evaluate, is_right
+from labelhub.core.agreement.scores import Confusion
 from labelhub.core.schema import Value, parse_schema, schema_from_names
 
 REFERENCE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "paper_tables.json"

@@ -1,10 +1,11 @@
 """Conger's kappa and ratio alpha in the report of a kind."""
 
+from typing import Any
+
 import pytest
 
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.kind_agreement import (
-    MOST_CELLS,
     estimate_conger,
     kind_agreement,
 )
@@ -18,11 +19,14 @@ SAID = {
 }
 
 
-def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST_CELLS > 6 * 2 * 2
-    monkeypatch.setattr("labelhub.core.agreement.reports.kind_agreement.MOST_CELLS", 6 * 2 * 2 - 1)
+def test_a_large_table_has_the_same_value_and_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = {rater: answers * 2 for rater, answers in SAID.items()}
+    plain: Any = estimate_conger(matrix(twice), "crowd")
+    monkeypatch.setattr("labelhub.core.agreement.reports.kind_agreement.MOST_CELLS", 12 * 2 * 2 - 1)
+    large: Any = estimate_conger(matrix(twice), "crowd")
 
-    assert estimate_conger(matrix(SAID), "crowd")["reason"] == reasons.TOO_MANY_LABELS
+    assert large["value"] == pytest.approx(plain["value"])
+    assert large["low"] < large["value"] < large["high"]
 
 
 @pytest.mark.parametrize(("points", "reason"), [([0, 2], None), ([-1, 1], reasons.BELOW_ZERO)])

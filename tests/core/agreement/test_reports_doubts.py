@@ -157,7 +157,7 @@ def test_with_clusters_kinds_are_compared_by_cluster_and_items_stand_beside() ->
     assert (fields["cochran_q"], fields["p_items"]) == (plain["cochran_q"], plain["p"])
     for pair, before in zip(fields["pairs"], plain["pairs"], strict=True):
         assert pair["method"].startswith(
-            "sign-flip permutation test over whole authors, two-sided, exact; ties broken"
+            "sign-flip permutation test over whole authors, two-sided, exact; tied answers"
         )
         assert pair["p_items"] == before["p"]
         assert (pair["only_a"], pair["only_b"]) == (before["only_a"], before["only_b"])

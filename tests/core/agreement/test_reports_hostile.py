@@ -81,7 +81,8 @@ def walked(found: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield from walked(value, f"{path}/{key}")
 
 
-def check(given: LabelMatrix) -> None:
+def check(given: LabelMatrix) -> dict[str, Any]:
+    """The report, without the words of its reasons."""
     fields = build_report(given).to_json()
     words = fields.pop("reasons")
     for path, value in walked(fields):
@@ -92,6 +93,7 @@ def check(given: LabelMatrix) -> None:
             assert words[value["reason"]], path
         if isinstance(value, dict) and "value" in value:
             check_figure(path, value)
+    return fields
 
 
 def check_figure(path: str, found: dict[str, Any]) -> None:

@@ -72,7 +72,11 @@ def test_two_kinds_over_all_pairs_of_their_labels() -> None:
     by_chance = 5 / 8 * 2 / 8 + 3 / 8 * 6 / 8
     kappa = (5 / 8 - by_chance) / (1 - by_chance)
     assert pair.figures["cohen_kappa"]["value"] == pytest.approx(kappa)
-    assert pair.figures["majority_percent"]["value"] == pytest.approx(2 / 3)
+    # A tie of the crowd counts half for each of its answers, in both margins too.
+    assert pair.figures["majority_percent"]["value"] == pytest.approx((1 + 0 + 1 + 1 / 2) / 4)
+    by_chance = 2.5 / 4 * 1 / 4 + 1.5 / 4 * 3 / 4
+    kappa = (2.5 / 4 - by_chance) / (1 - by_chance)
+    assert pair.figures["majority_kappa"]["value"] == pytest.approx(kappa)
 
 
 def test_the_items_that_divide_people_most() -> None:

@@ -1,11 +1,13 @@
 """Reports of small matrices, by hand: kinds against a truth, the better kind, replacements."""
 
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
 from labelhub.core.agreement.aggregation.majority import median_categories
 from labelhub.core.agreement.icc import icc
@@ -14,9 +16,10 @@ from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accur
 from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 from labelhub.core.agreement.reports.kind_tests import compare_kinds
-from labelhub.core.agreement.reports.label_matrix import LabelMatrix
+from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix
 from labelhub.core.agreement.reports.replacement import run_alt_tests
 from labelhub.core.agreement.reports.report import build_report
+from labelhub.core.agreement.significance import cochran_q, mcnemar
 from labelhub.core.schema import TASKS
 from tests.core.agreement.matrices import NOTHING, matrix
 from tests.core.agreement.test_reports_hostile import check
@@ -156,9 +159,10 @@ def test_medians_of_many_items_are_those_of_each(items: int) -> None:
 
 
 def test_a_table_that_would_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accuracy, "MOST_MEDIAN_CELLS", 3)
+    monkeypatch.setattr(scores, "MOST_CELLS", 3)
     given = matrix(SAID, gold=POINTS, **SCALE)
-    assert against_gold(given)["median_accuracy"]["reason"] == reasons.MANY_ANSWERS
+    assert against_gold(given)["median_spearman"]["reason"] == reasons.MANY_ANSWERS
+    assert against_gold(given)["median_accuracy"]["value"] is not None
     check(given)
 
 
@@ -172,7 +176,11 @@ def test_icc_of_one_rating_and_of_the_mean_of_all() -> None:
     found = kind_agreement(matrix(rows, categories=10, **scale), "crowd")
     assert found["icc_2_1"]["value"] == pytest.approx(0.29, abs=0.005)
     assert found["icc_2_k"]["value"] == pytest.approx(0.62, abs=0.005)
-    assert found["icc_2_k"]["low"] == pytest.approx(icc(table).icc_2_k.low)
+    # Six items give no interval; twice as many have that of the formulas.
+    assert found["icc_2_k"]["low"] is None
+    twice = {name: row * 2 for name, row in rows.items()}
+    found = kind_agreement(matrix(twice, categories=10, **scale), "crowd")
+    assert found["icc_2_k"]["low"] == pytest.approx(icc(np.tile(table, (2, 1))).icc_2_k.low)
 
 
 @pytest.mark.thorough
@@ -217,3 +225,84 @@ def test_nothing_is_told_of_fewer_than_three_labels(answers: dict[str, list[int]
     size = len(answers["crowd:a"])
 
     assert told(matrix(answers, gold=[0] * size)) == []
+
+
+def test_a_tie_is_discordant_by_its_share_and_no_draw_decides() -> None:
+    """On six items the crowd is tied; the machine is right on three of those and wrong on three."""
+    crowd = {"crowd:a": [0] * 12, "crowd:b": [1] * 6 + [0] * 6}
+    given = matrix(crowd | {"llm:m": [0] * 3 + [1] * 3 + [0] * 6}, gold=[0] * 12)
+    found = compare_kinds(given, ["llm", "crowd"], given.gold)
+    assert found is not None
+    (pair,) = found.pairs
+    assert (pair.only_a, pair.only_b, pair.p, pair.difference["value"]) == (3, 3, 1, 0)
+    assert found.q == 0
+    assert found.best is None
+    assert {kind: shown["value"] for kind, shown in found.accuracy.items()} == {
+        "llm": 0.75,
+        "crowd": 0.75,
+    }
+    assert [label.best for label in found.labels] == [None, None]
+
+
+def test_leads_of_unequal_credit_are_flipped_as_they_are() -> None:
+    # The crowd is tied on all eight; the machine is right on seven: leads of 7 × 1/2 and -1/2.
+    crowd = {"crowd:a": [0] * 8, "crowd:b": [1] * 8}
+    given = matrix(crowd | {"llm:m": [0] * 7 + [1]}, gold=[0] * 8)
+    found = compare_kinds(given, ["llm", "crowd"], given.gold)
+    assert found is not None
+    assert found.pairs[0].p == pytest.approx(mcnemar(7, 1))
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(300) // 2])
+def test_what_nothing_ties_is_tested_as_ever(clusters: Any) -> None:
+    generator = np.random.default_rng(3)
+    right = generator.random((3, 300)) < np.array([0.9, 0.8, 0.7])[:, None]
+    names = ("llm:m", "crowd:a", "expert:e")
+    answers = {name: np.where(row, 0, 1).tolist() for name, row in zip(names, right, strict=True)}
+    given = matrix(answers, gold=[0] * 300, clusters=clusters, unit="texts")
+    found = compare_kinds(given, ["llm", "crowd", "expert"], given.gold)
+    assert found is not None
+    wanted = cochran_q(right.T.astype(float))
+    assert found.q == pytest.approx(wanted.statistic)
+    assert (found.p if clusters is None else found.p_items) == pytest.approx(wanted.p)
+    (first, *_) = found.pairs
+    by_item = mcnemar(int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()))
+    assert (first.p if clusters is None else first.p_items) == pytest.approx(by_item)
+
+
+def test_the_best_of_a_label_is_marked_only_where_it_is_significantly_better() -> None:
+    """Sixty items of each label; the expert is better on c0, and nobody on c1 by more than luck."""
+    gold = [0] * 60 + [1] * 60 + [2] * 60
+    expert = [0] * 58 + [2] * 2 + [1] * 50 + [2] * 10 + [2] * 60
+    crowd = [0] * 30 + [2] * 30 + [1] * 51 + [2] * 9 + [2] * 60
+    alone = {"llm:m": [0] * 20 + [2] * 40 + [1] * 49 + [2] * 11 + [2] * 60}
+    given = matrix({"expert:e": expert, "crowd:a": crowd} | alone, gold=gold, categories=3)
+    found = compare_kinds(given, ["llm", "crowd", "expert"], given.gold)
+    assert found is not None
+    assert [label.best for label in found.labels] == ["expert", None, "expert"]
+    assert found.best == "expert"
+
+
+def test_kinds_are_compared_on_the_items_that_all_answered() -> None:
+    """The crowd also answered forty harder items: those do not count against it."""
+    gold = [0, 1] * 40
+    crowd = gold[:40] + [1 - code for code in gold[40:]]
+    given = matrix({"crowd:a": crowd, "expert:e": gold[:40] + [NOTHING] * 40}, gold=gold)
+    found = compare_kinds(given, ["crowd", "expert"], given.gold)
+    assert found is not None
+    assert found.items == 40
+    assert [shown["value"] for shown in found.accuracy.values()] == [1, 1]
+    assert [shown["value"] for shown in found.labels[0].f1.values()] == [1, 1]
+    own = measure_accuracy(given, "crowd", given.gold, AggregatedLabels(given))
+    assert own.figures["majority_accuracy"]["value"] == 0.5
+
+
+def test_who_decided_some_of_the_truth_is_never_marked_best() -> None:
+    gold = [0, 1] * 40
+    answers = {"crowd:a": [0] * 80, "expert:e": gold, "llm:m": gold}
+    given = matrix(answers, gold=gold)
+    decided = replace(given, gold_kind=np.full(80, KINDS.index("expert")))
+    found = compare_kinds(decided, ["crowd", "expert", "llm"], decided.gold)
+    assert found is not None
+    assert found.best == "llm"
+    assert [label.best for label in found.labels] == ["llm", "llm"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, Rater
-from labelhub.core.agreement.reports.repeats import Repeats, measure_repeats
+from labelhub.core.agreement.reports.repeats import Repeats, measure_repeats, no_repeats
 from labelhub.core.agreement.texts import number_texts
 from labelhub.core.schema import TASKS
 
@@ -92,6 +92,17 @@ def test_free_texts_are_compared_by_their_words_too() -> None:
     assert figures["percent"]["value"] == pytest.approx(2 / 3)
     assert figures["token_f1"]["value"] == pytest.approx((1 / 2 + 1 + 1) / 3)
     assert figures["alpha_token_f1"]["n"] == 3
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_without_repeats_there_are_the_same_keys(task: str) -> None:
+    others: dict[str, Any] = {
+        "ordinal": {"scores": [1.0, 2.0]},
+        "multi": {"sets": [frozenset("a"), frozenset()]},
+    }
+    given = matrix_of(twice(0, "crowd:ann", 0, 1), task=TASKS[task], **others.get(task, {}))
+
+    assert list(no_repeats(given).to_json()) == list(measure_repeats(given)["crowd"].to_json())
 
 
 said_anyhow = st.lists(

@@ -1,5 +1,6 @@
 """Bounds, thresholds that keep a promise, and streams that tell when it no longer holds."""
 
+from itertools import product
 from math import sqrt
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from labelhub.core.agreement.figures import Figure
+from labelhub.core.agreement.intervals import wilson
 from labelhub.core.agreement.risk_control import (
     ERRORS_ABOVE_TARGET,
     TOO_FEW_LABELS,
@@ -18,6 +20,7 @@ from labelhub.core.agreement.risk_control import (
     audit_bound,
     choose_threshold,
     labels_needed,
+    log_drift_evidence,
     log_evidence,
     ppi_mean,
     quantile_thresholds,
@@ -29,6 +32,7 @@ from tests.cases import all_cases
 PROJECTS, CALIBRATION, TARGET, DELTA = 2000, 500, 0.05, 0.05
 MOST_VIOLATIONS = DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / PROJECTS)
 Floats = NDArray[np.float64]
+SEEN = np.arange(1, 9)
 
 
 @given(st.sampled_from([0.003, 0.02, 0.1, 0.4]), st.integers(0, 12))
@@ -94,17 +98,73 @@ def test_the_promise_is_kept_in_simulated_projects(risk: Any, start_errors: int)
     assert np.mean([violated() for _ in range(PROJECTS)]) <= MOST_VIOLATIONS
 
 
+@given(st.lists(st.floats(0, 1), min_size=8, max_size=8), st.sampled_from([0.02, 0.1, 0.4]))
+def test_evidence_of_a_rise_is_a_fair_game_at_the_rate_and_a_losing_one_below(
+    shares: list[float], rate: float
+) -> None:
+    """The expectation over all streams, after each item, whichever rates below they have."""
+    streams = np.array(list(product((0, 1), repeat=len(shares))))
+    odds = np.exp([log_drift_evidence(wrong.cumsum(), SEEN, rate) for wrong in streams])
+    for rates, expected in ((np.full(8, rate), 1), (rate * np.array(shares), None)):
+        chances = np.where(streams, rates, 1 - rates).prod(axis=1)
+        means = chances @ odds
+        assert (means <= 1 + 1e-9).all()
+        assert expected is None or means == pytest.approx(np.ones(8))
+
+
+def good_for_long(generator: np.random.Generator) -> Floats:
+    return np.repeat([0.01, TARGET], [1500, 1500])
+
+
+def changing_below(generator: np.random.Generator) -> Floats:
+    return np.repeat(generator.random(60) * TARGET, 50)
+
+
+def at_the_target(generator: np.random.Generator) -> Floats:
+    return np.full(3000, TARGET)
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("rate", [0.02, 0.05, 0.2])
-def test_false_alarms_are_rare_however_often_one_looks(rate: float) -> None:
-    streams, looks = 1000, 3000
-    wrong = np.random.default_rng(12).random((streams, looks)) < rate
-    looked = wrong.cumsum(axis=1) * (looks + 1) + np.arange(1, looks + 1)
-    # Many streams meet the same counts: each pair is computed once.
-    pairs, place = np.unique(looked, return_inverse=True)
-    evidence = log_evidence(pairs // (looks + 1), pairs % (looks + 1), rate)[place]
-    alarms = np.mean(evidence.reshape(looked.shape).max(axis=1) >= np.log(1 / DELTA))
-    assert alarms <= DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / streams)
+@all_cases("world", [at_the_target, good_for_long, changing_below])
+def test_false_alarms_are_rare_however_often_one_looks(world: Any) -> None:
+    generator, streams = np.random.default_rng(12), 300
+    alarms = 0
+    for _ in range(streams):
+        rates = world(generator)
+        alarms += audit_bound(generator.random(rates.size) < rates, TARGET).broken_at is not None
+    assert alarms / streams <= DELTA + 1.65 * sqrt(DELTA * (1 - DELTA) / streams)
+
+
+@all_cases(
+    ("good", "rate", "most"),
+    [(0, 0.1, 400), (200, 0.1, 450), (2000, 0.1, 600), (2000, 0.2, 120), (10_000, 0.1, 750)],
+)
+def test_a_rise_is_noticed_soon_however_long_the_stream_was_good(
+    good: int, rate: float, most: int
+) -> None:
+    generator = np.random.default_rng(14)
+    rates = np.repeat([0.02, rate], [good, 3000])
+    audits = [audit_bound(generator.random(rates.size) < rates, TARGET) for _ in range(9)]
+    delays = [(audit.broken_at or 3000 + good) - good for audit in audits]
+    assert 0 < np.median(delays) <= most
+
+
+def test_a_burst_is_noticed_though_the_whole_stream_is_good() -> None:
+    wrong = np.zeros(4000)
+    wrong[::50] = 1
+    wrong[3000:3100:4] = 1
+    audit = audit_bound(wrong, TARGET)
+    assert audit.broken_at is not None
+    assert 3000 < audit.broken_at <= 3100
+    assert audit.high < TARGET
+
+
+def test_looks_at_every_tenth_item_tell_nearly_the_same() -> None:
+    errors = (np.random.default_rng(3).random(3000) < 0.07).cumsum()
+    every, some = np.arange(1, 3001), np.arange(10, 3001, 10)
+    fine = log_drift_evidence(errors, every, TARGET)
+    coarse = log_drift_evidence(errors[some - 1], some, TARGET)
+    assert coarse == pytest.approx(fine[some - 1], abs=0.3)
 
 
 def test_evidence_is_a_fair_game_at_the_rate_and_a_losing_one_below() -> None:
@@ -121,8 +181,26 @@ def test_a_broken_promise_is_noticed_and_stays_noticed() -> None:
     assert audit.broken_at is not None
     assert audit.broken_at < 100
     assert audit.low < TARGET
-    assert audit_bound(stream[: audit.broken_at], TARGET).low >= TARGET
+    assert audit_bound(stream[: audit.broken_at], TARGET).broken_at == audit.broken_at
     assert audit_bound(stream[: audit.broken_at - 1], TARGET).broken_at is None
+
+
+@given(st.lists(st.sampled_from([0, 0, 0, 0, 1]), max_size=80), st.sampled_from([0.05, 0.2]))
+def test_where_the_lower_bound_reaches_the_target_there_is_an_alarm(
+    wrong: list[int], target: float
+) -> None:
+    audit = audit_bound(wrong, target)
+    assert audit.low < target or audit.broken_at is not None
+
+
+def test_the_last_hundred_are_shown_by_themselves() -> None:
+    audit = audit_bound([1] * 50 + [0] * 95 + [1] * 5, TARGET)
+    low, high = wilson(5, 100)
+    expected = {"value": 0.05, "low": low, "high": high, "n": 100, "method": "Wilson"}
+    assert audit.recent == expected
+    few = audit_bound([0] * 9, TARGET).recent
+    assert (few["value"], few["low"], few["high"]) == (0, None, None)
+    assert audit_bound([], TARGET).recent == {"value": None, "reason": "no_items"}
 
 
 def test_impossible_input_is_refused() -> None:

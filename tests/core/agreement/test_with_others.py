@@ -24,7 +24,7 @@ def test_only_items_that_others_rated_count() -> None:
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=3, max_size=60).filter(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=10, max_size=60).filter(
         lambda rows: len({value for row in rows for value in row}) > 1
     )
 )

@@ -39,6 +39,11 @@ EXPECTED = Expected("x", "mood", -1.0)
 NAN = float("nan")
 
 
+def test_a_reward_of_a_former_log_says_nothing_of_dismissals() -> None:
+    stored = {name: value for name, value in to_json(REWARDED).items() if name != "dismissed"}
+    assert from_json("rewarded", "r", stored) == REWARDED
+
+
 def test_stored_events_keep_the_names_of_their_fields() -> None:
     stored = to_json(ANSWERED)
     assert (stored["said"], stored["told"]) == ("now", (0.9, 0.1))
@@ -49,6 +54,7 @@ def test_stored_events_keep_the_names_of_their_fields() -> None:
 
 
 DAMAGED: list[tuple[Event, str, Any]] = [
+    (REWARDED, "dismissed", 1),
     (ANSWERED, "author", ""),
     (ANSWERED, "author", None),
     (ANSWERED, "trusted", "yes"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.events import CLICK
+from labelhub.core.echo.events import CLICK, DISMISSED, HELPFUL
 from labelhub.core.echo.relevance import (
     FIRMEST,
     PRIOR_MATTERS,
@@ -13,6 +13,8 @@ from labelhub.core.echo.relevance import (
     PRIOR_WEIGHT,
     Floats,
     Relevance,
+    click_gains,
+    learn_named,
     new_relevance,
     relevance_bounds,
     reward,
@@ -24,7 +26,7 @@ COUNT = 6
 
 @st.composite
 def outcomes(draw: st.DrawFn) -> list[tuple[list[int], Floats, float]]:
-    """Any rewards: of which features, how likely each was predicted rightly, and what came."""
+    """Any outcomes: of which features, how likely each was predicted rightly, and what came."""
     found = []
     for _ in range(draw(st.integers(0, 12))):
         shown = sorted(draw(st.sets(st.integers(0, COUNT - 1))))
@@ -34,9 +36,13 @@ def outcomes(draw: st.DrawFn) -> list[tuple[list[int], Floats, float]]:
 
 
 def learnt(lessons: list[tuple[list[int], Floats, float]]) -> Relevance:
+    """Of every outcome a reward of each kind, and the answer what mattered most."""
     relevance = new_relevance(COUNT)
     for shown, right, value in lessons:
-        reward(relevance, shown, right, value, CLICK)
+        for signal in (CLICK, HELPFUL, DISMISSED):
+            reward(relevance, shown, right, value, signal)
+        place = int(value * len(shown))
+        learn_named(relevance, shown, right, place if place < len(shown) else None)
     return relevance
 
 
@@ -48,17 +54,12 @@ def test_whatever_comes_the_beliefs_stay_beliefs(
     assert ((relevance.matters > 0) & (relevance.matters < 1)).all()
     assert (np.abs(relevance.odds) <= FIRMEST).all()
     assert ((relevance.variance > 0) & (relevance.variance <= PRIOR_VARIANCE + 1e-12)).all()
-    assert all(variance > 0 for _, variance in relevance.bases.values())
-    assert np.isfinite([relevance.base(CLICK)[0], *relevance.weight, *relevance.deviation]).all()
-
-
-@given(st.floats(-2 * FIRMEST, 2 * FIRMEST), st.floats(-2, 2), st.floats(1e-12, PRIOR_VARIANCE))
-def test_a_deviation_is_never_the_root_of_less_than_nothing(
-    odds: float, weight: float, variance: float
-) -> None:
-    relevance = belief(odds, weight, variance)
-    second = relevance.matters * (variance + (1 - relevance.matters) * weight**2)
-    assert relevance.deviation == pytest.approx(np.sqrt(second), rel=1e-3)
+    for known in relevance.signals.values():
+        assert known.base_variance > 0
+        assert known.slope_variance >= 0
+        assert np.isfinite(known).all()
+    assert relevance.signal(CLICK).slope == 1
+    assert np.isfinite(relevance.weight).all()
 
 
 def _stream(weights: Floats, rewards: int, seed: int, base: float = -2.5) -> Relevance:
@@ -92,8 +93,50 @@ def test_where_nothing_matters_little_comes_to_be_believed_and_success_is_foreto
     relevance = _stream(np.zeros(30), 6_000, seed)
     assert np.median(relevance.matters) < PRIOR_MATTERS
     assert relevance.expected.mean() < PRIOR_MATTERS * PRIOR_WEIGHT * 1.5
-    foretold = relevance.base(CLICK)[0] + 8 * 0.85 * relevance.expected.mean()
+    foretold = relevance.signal(CLICK).base + 8 * 0.85 * relevance.expected.mean()
     assert foretold == pytest.approx(-2.5, abs=0.3)
+
+
+@pytest.mark.thorough
+def test_other_rewards_teach_by_a_slope_of_their_own() -> None:
+    """Ratings follow the weights more clearly than clicks, dismissals the other way round."""
+    weights, draws, relevance = np.zeros(20), np.random.default_rng(3), new_relevance(20)
+    weights[[2, 5, 11]] = 0.8
+    for _ in range(6_000):
+        shown = draws.choice(20, 6, replace=False)
+        help_ = weights[shown].sum()
+        for signal, base, slope in ((CLICK, -3.0, 1.0), (HELPFUL, -1.0, 1.6), (DISMISSED, 0, -1)):
+            chance = 1 / (1 + np.exp(-base - slope * help_))
+            reward(relevance, shown, np.ones(6), float(draws.random() < chance), signal)
+    assert set(np.argsort(-relevance.expected)[:3]) == {2, 5, 11}
+    assert relevance.signal(HELPFUL).slope > 1.2
+    assert relevance.signal(DISMISSED).slope < -0.5
+    assert relevance.expected[weights == 0].max() < 0.2
+
+
+@given(
+    st.lists(st.floats(-FIRMEST, FIRMEST), min_size=2, max_size=8).map(np.array),
+    st.data(),
+)
+def test_a_named_feature_gains_and_the_others_lose(odds: Floats, data: st.DataObject) -> None:
+    count = len(odds)
+    right = np.array(data.draw(st.lists(st.floats(0.01, 1), min_size=count, max_size=count)))
+    named = data.draw(st.none() | st.integers(0, count - 1))
+    before = Relevance(odds, np.full(count, 0.4), np.full(count, 0.03), odds.copy())
+    after = Relevance(odds.copy(), before.weight, before.variance, before.prior_odds)
+    learn_named(after, np.arange(count), right, named)
+    moved = after.odds - before.odds
+    assert (np.delete(moved, named) <= 1e-12).all() if named is not None else (moved <= 0).all()
+    if named is not None:
+        assert moved[named] > 0 or before.odds[named] == FIRMEST
+
+
+def test_a_gain_is_a_change_of_the_probability_of_a_click() -> None:
+    relevance = new_relevance(1)
+    relevance.signals[CLICK] = relevance.signal(CLICK)._replace(base=-2.0)
+    gain, none = click_gains(relevance, np.array([0.5, 0.0]))
+    assert gain == pytest.approx(1 / (1 + np.exp(1.5)) - 1 / (1 + np.exp(2.0)))
+    assert none == 0
 
 
 @pytest.mark.thorough

@@ -1,6 +1,6 @@
 """From the log to the state: the same events make the same bits, and some of them do not count."""
 
-from collections.abc import Iterator, Sequence
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,14 +12,8 @@ from labelhub.core.echo.events import (
     HELPFUL,
     TASK,
     Answered,
-    Controls,
-    Entry,
-    Event,
     Expected,
-    Frozen,
-    Restored,
     Rewarded,
-    Withdrawn,
     from_json,
     kind_of,
     to_json,
@@ -63,12 +57,12 @@ def rewarded(event_id: str = "r", value: float = 1.0, **changes: object) -> Rewa
 
 
 @st.composite
-def logs(draw: st.DrawFn) -> list[Entry]:
-    """Any log: events of every kind, each with an id of its own."""
-    events: list[Event] = []
+def logs(draw: st.DrawFn) -> list[Lesson]:
+    """Any log: events of every kind that is learnt, each with an id of its own."""
+    events: list[Lesson] = []
     for number in range(draw(st.integers(0, 14))):
         name = f"e{number}"
-        kind = draw(st.sampled_from("aaaarrrxwf"))
+        kind = draw(st.sampled_from("aaaarrrx"))
         if kind == "a":
             events.append(
                 answered(
@@ -97,56 +91,49 @@ def logs(draw: st.DrawFn) -> list[Entry]:
                     signal=draw(st.sampled_from([CLICK, HELPFUL, TASK])),
                 )
             )
-        elif kind == "x":
-            events.append(Expected(name, draw(keys), draw(st.floats(-1, 1))))
-        elif kind == "w":
-            about = draw(st.sampled_from(["e0", "e1", "e3"]))
-            gone = draw(st.booleans())
-            events.append(Withdrawn(name, about) if gone else Restored(name, about))
         else:
-            events.append(Frozen(name, draw(st.booleans())))
-    return [Entry(number + 1, event) for number, event in enumerate(events)]
+            events.append(Expected(name, draw(keys), draw(st.floats(-1, 1))))
+    return events
 
 
 @pytest.mark.thorough
 @given(logs())
 def test_a_state_is_the_same_learnt_live_or_rebuilt_with_packing_between_any_two_events(
-    log: list[Entry],
+    log: list[Lesson],
 ) -> None:
     live = EchoState()
-    for lesson in _lessons(log):
+    for lesson in log:
         live = _through_bytes(live)
         learn(live, lesson)
-    assert digest(live) == digest(_learnt(log))
+    assert digest(live) == digest(_state(*log))
 
 
 @pytest.mark.thorough
 @given(logs(), st.lists(st.integers(0, 14), max_size=6), st.data())
 def test_whatever_somebody_who_is_not_trusted_says_in_between_moves_nothing(
-    log: list[Entry], places: list[int], data: st.DataObject
+    log: list[Lesson], places: list[int], data: st.DataObject
 ) -> None:
     poisoned = list(log)
     for number, place in enumerate(places):
-        event: Event = answered(f"p{number}", author="eve", trusted=False, feature=data.draw(keys))
+        event: Lesson = answered(f"p{number}", author="eve", trusted=False, feature=data.draw(keys))
         if data.draw(st.booleans()):
             signal = data.draw(st.sampled_from([CLICK, HELPFUL, TASK]))
             event = rewarded(f"p{number}", author="eve", trusted=False, signal=signal)
-        # Numbers have no gaps in a log; here they leave room, so that the others keep theirs.
-        poisoned.append(Entry(place, event))
-    assert digest(_learnt(poisoned)) == digest(_learnt(log))
+        poisoned.insert(place, event)
+    assert digest(_state(*poisoned)) == digest(_state(*log))
 
 
 @pytest.mark.thorough
 @given(logs())
-def test_events_are_read_back_from_json_as_they_were(log: list[Entry]) -> None:
-    read = [Entry(n, from_json(kind_of(e), e.id, to_json(e))) for n, e in log]
-    assert digest(_learnt(read)) == digest(_learnt(log))
+def test_events_are_read_back_from_json_as_they_were(log: list[Lesson]) -> None:
+    read = [cast("Lesson", from_json(kind_of(e), e.id, to_json(e))) for e in log]
+    assert digest(_state(*read)) == digest(_state(*log))
 
 
 @pytest.mark.thorough
 @given(logs())
-def test_all_that_is_learnt_stays_finite(log: list[Entry]) -> None:
-    state = _learnt(log)
+def test_all_that_is_learnt_stays_finite(log: list[Lesson]) -> None:
+    state = _state(*log)
     arrays = [state.relevance.odds, state.relevance.weight, state.uncertainty.weight]
     arrays += [model.head.mean for model in state.models.values()]
     assert all(np.isfinite(array).all() for array in arrays)
@@ -155,10 +142,10 @@ def test_all_that_is_learnt_stays_finite(log: list[Entry]) -> None:
 
 def test_whose_answers_look_drawn_at_random_is_believed_no_more() -> None:
     sure = (1.0, 3.0, 0.5, 0.0, -2.0, 0.2)
-    right: list[Event] = [
+    right: list[Lesson] = [
         answered(f"r{number}", signs=sure, loss=0.0, value="later") for number in range(40)
     ]
-    wrong: list[Event] = [
+    wrong: list[Lesson] = [
         *right,
         *(answered(f"w{number}", author="eve", signs=sure) for number in range(6)),
     ]
@@ -169,18 +156,10 @@ def test_whose_answers_look_drawn_at_random_is_believed_no_more() -> None:
     assert models == pack_model(_state(*wrong, answered("x", author="eve")).models["urgency"])
 
 
-def test_what_was_withdrawn_and_is_restored_was_after_all_and_the_last_word_counts() -> None:
-    there: list[Event] = [answered("1"), answered("2", value="never")]
-    back = _state(*there, Withdrawn("3", "2"), Restored("4", "2"))
-    assert digest(back) == digest(_state(*there))
-    gone = _state(*there, Withdrawn("3", "2"), Restored("4", "2"), Withdrawn("5", "2"))
-    assert digest(gone) == digest(_state(there[0]))
-
-
 def test_whose_clicks_look_drawn_at_random_moves_no_relevance_and_their_answers_still_teach() -> (
     None
 ):
-    clicks: list[Event] = [
+    clicks: list[Lesson] = [
         rewarded(f"c{number}", float(number % 2), author="eve") for number in range(30)
     ]
     state = _state(*clicks)
@@ -189,13 +168,6 @@ def test_whose_clicks_look_drawn_at_random_moves_no_relevance_and_their_answers_
     more = _state(*clicks, rewarded("x", author="eve"))
     assert more.relevance.odds.tolist() == state.relevance.odds.tolist()
     assert _state(*clicks, answered("a", author="eve")).models
-
-
-def test_while_frozen_nothing_is_learnt_and_afterwards_again() -> None:
-    frozen = _state(answered("1"), Frozen("2", on=True), answered("3"), rewarded("4"))
-    assert digest(frozen) == digest(_state(answered("1")))
-    thawed = _state(answered("1"), Frozen("2", on=True), Frozen("3", on=False), rewarded("4"))
-    assert digest(thawed) == digest(_state(answered("1"), rewarded("4")))
 
 
 def test_a_state_that_knows_new_features_leaves_the_one_it_came_from_alone() -> None:
@@ -208,23 +180,12 @@ def test_a_state_that_knows_new_features_leaves_the_one_it_came_from_alone() -> 
     assert state.knowing(["urgency"]) is state
 
 
-def _state(*events: Event) -> EchoState:
-    return _learnt([Entry(number, event) for number, event in enumerate(events, start=1)])
-
-
-def _learnt(log: Sequence[Entry]) -> EchoState:
-    """What is learnt from the events of a log that count."""
+def _state(*events: Lesson) -> EchoState:
+    """What is learnt from these events."""
     state = EchoState()
-    for lesson in _lessons(log):
+    for lesson in events:
         learn(state, lesson)
     return state
-
-
-def _lessons(log: Sequence[Entry]) -> Iterator[Lesson]:
-    controls = Controls(log)
-    for number, event in log:
-        if isinstance(event, Answered | Rewarded | Expected) and controls.counts(number, event.id):
-            yield event
 
 
 def _through_bytes(state: EchoState) -> EchoState:
@@ -245,15 +206,10 @@ def test_an_answer_changes_its_own_features_model_and_no_other() -> None:
 
 
 def test_who_is_not_trusted_moves_nothing() -> None:
-    poisoned: list[Event] = [
+    poisoned: list[Lesson] = [
         answered("p1", author="eve", trusted=False), rewarded("p2", author="eve", trusted=False),
     ]  # fmt: skip
     assert digest(_state(answered("1"), *poisoned)) == digest(_state(answered("1")))
-
-
-def test_withdrawn_events_never_were() -> None:
-    kept, gone = answered("1"), answered("2", value="never", author="eve")
-    assert digest(_state(kept, gone, Withdrawn("3", "2"))) == digest(_state(kept))
 
 
 def test_the_owners_word_moves_what_is_not_known_yet() -> None:

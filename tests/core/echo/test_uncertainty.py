@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from labelhub.core.echo.question_choice import EXPLORE, Asking, choose, worth
+from labelhub.core.echo.question_choice import (
+    EXPLORE,
+    OUTSIDE,
+    Asking,
+    choose,
+    select_features,
+    selection_propensities,
+    worth,
+)
+from labelhub.core.echo.relevance import draw_relevance, new_relevance
 from labelhub.core.echo.uncertainty import (
     BEGUN_RATE,
     Floats,
@@ -186,15 +195,67 @@ def test_weighted_by_their_chances_those_asked_stand_for_all_that_are_worthy() -
     assert abs(np.mean(plain) - truth) > 0.5
 
 
-@given(
-    st.floats(-1, 2), st.floats(0.001, 0.999), st.integers(0, 10_000), st.floats(0.01, 1)
-)  # fmt: skip
-def test_worth_grows_with_doubt_and_shrinks_with_answers(
-    relevance: float, doubt: float, answers: int, answered: float
+@given(st.floats(-1, 2), st.floats(0.001, 0.999), st.floats(0.01, 1))
+def test_worth_grows_with_doubt_and_relevance(
+    relevance: float, doubt: float, answered: float
 ) -> None:
-    def one(sigma: float, had: float) -> float:
-        columns = np.array([relevance]), np.array([sigma]), np.array([had])
+    def value(relevance: float, sigma: float) -> float:
+        columns = np.array([relevance]), np.array([sigma])
         return float(worth(*columns, answered=answered)[0])
 
-    assert one(doubt, answers) > one(doubt / 2, answers) > 0
-    assert one(doubt, answers) > one(doubt, answers + 30)
+    assert value(relevance, doubt) > value(relevance, doubt / 2) > 0
+    assert value(abs(relevance) + 0.1, doubt) > value(0.05, doubt)
+
+
+COUNT = 9
+
+
+@given(
+    st.lists(st.floats(-0.2, 1), min_size=COUNT, max_size=COUNT),
+    st.lists(st.floats(0.01, 0.99), min_size=COUNT, max_size=COUNT),
+    st.integers(1, 12),
+)
+def test_candidates_are_the_shown_features_and_the_most_relevant_others(
+    relevance: list[float], right: list[float], k: int
+) -> None:
+    drawn, chances = np.array(relevance), np.array(right)
+    shown, candidates = select_features(drawn, chances, k)
+    left = np.setdiff1d(np.arange(COUNT), candidates)
+    help_ = drawn * chances
+    assert len(set(candidates.tolist())) == min(COUNT, k + OUTSIDE)
+    assert candidates[: len(shown)].tolist() == shown.tolist()
+    assert len(shown) == min(k, COUNT)
+    others = np.setdiff1d(np.arange(COUNT), shown)
+    assert help_[shown].min() >= help_[others].max(initial=-1)
+    assert drawn[np.setdiff1d(candidates, shown)].min(initial=9) >= drawn[left].max(initial=-1)
+
+
+def test_a_badly_predicted_feature_that_matters_is_asked_about_until_it_recovers() -> None:
+    relevance, right = np.array([0.2, 0.2, 0.2, 0.5]), np.array([0.9, 0.9, 0.9, 0.1])
+    shown, candidates = select_features(relevance, right, 3)
+    assert shown.tolist() == [0, 1, 2]
+    values = worth(relevance, 1 - right)[candidates]
+    assert candidates[np.argmax(values)] == 3
+
+
+@pytest.mark.thorough
+def test_propensities_are_how_often_features_are_selected_and_asked_about() -> None:
+    """The estimate from some draws agrees with the counts of many new choices."""
+    draws, k, most, explore = np.random.default_rng(5), 3, 2, 0.1
+    relevance = new_relevance(8)
+    relevance.odds[:] = np.linspace(-3, 3, 8)
+    right, sigmas = np.linspace(0.4, 0.9, 8), 1 - np.linspace(0.4, 0.9, 8)
+    values = worth(relevance.expected, sigmas)
+    drawn = draw_relevance(relevance, draws, (4_000,))
+    selected, chances = selection_propensities(
+        drawn, right, values, k=k, most=most, explore=explore
+    )
+    counts = np.zeros((2, 8))
+    for _ in range(4_000):
+        shown, near = select_features(draw_relevance(relevance, draws), right, k)
+        counts[0, shown] += 1
+        counts[1, near[choose(values[near], most, draws, explore).chosen]] += 1
+    assert np.abs(selected - counts[0] / 4_000).max() < 0.04
+    assert np.abs(chances - counts[1] / 4_000).max() < 0.04
+    assert selected.sum() == pytest.approx(k)
+    assert chances.sum() == pytest.approx(most)

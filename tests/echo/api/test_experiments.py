@@ -23,10 +23,6 @@ NEW: dict[str, Any] = {
     ],
     "control": "nothing",
 }
-DAY = [
-    {"start": f"2026-11-{day}T00:00:00Z", "end": f"2026-11-{day + 1}T00:00:00+00:00"}
-    for day in (20, 21)
-]
 
 
 def created(echo: Echo, manager: APIClient, **changes: Any) -> str:
@@ -39,8 +35,8 @@ def test_from_the_design_to_the_end(echo: Echo, manager: APIClient, viewer: APIC
     made = manager.post(url(echo.site, "echo/experiments/"), NEW)
     assert_matches_schema(made, "POST", EXPERIMENTS)
     body = made.json()
-    assert (body["status"], body["planned_days"], body["windows"]) == ("planned", 28, [])
-    assert (body["arms"], len(body["fingerprint"])) == (NEW["arms"], 64)
+    assert (body["status"], body["planned_days"]) == ("planned", 28)
+    assert body["arms"] == NEW["arms"]
     path = url(echo.site, f"echo/experiments/{body['id']}/")
     refused(manager.post(f"{path}end/"), 409, "conflict")
     for step, status in (("start", "running"), ("end", "ended")):
@@ -50,7 +46,6 @@ def test_from_the_design_to_the_end(echo: Echo, manager: APIClient, viewer: APIC
         refused(manager.post(f"{path}{step}/"), 409, "conflict")
     shown = viewer.get(path)
     assert_matches_schema(shown, "GET", ONE)
-    assert shown.json()["fingerprint"] == body["fingerprint"]
     listed = viewer.get(url(echo.site, "echo/experiments/"))
     assert_matches_schema(listed, "GET", EXPERIMENTS)
     assert [row["status"] for row in listed.json()["results"]] == ["ended"]
@@ -67,8 +62,7 @@ def test_from_the_design_to_the_end(echo: Echo, manager: APIClient, viewer: APIC
         ({"arms": [NEW["arms"][0], NEW["arms"][1] | {"share": "nan"}]}, "arms.1.share"),
         ({"arms": [NEW["arms"][0], NEW["arms"][1] | {"policy": "Sell!"}]}, "policy"),
         ({"control": "echoes"}, "control"),
-        ({"windows": DAY[::-1]}, "windows"),
-        ({"windows": [{"start": "soon", "end": "later"}]}, None),
+        ({"windows": [{"start": "2026-11-20T00:00:00Z"}]}, "windows"),
         ({"planned_days": 0}, "planned_days"),
         ({"planned_days": 366}, "planned_days"),
     ],
@@ -79,7 +73,7 @@ def test_a_design_that_cannot_be_used(
     response = manager.post(url(echo.site, "echo/experiments/"), NEW | change)
     assert response.status_code in (400, 422), response.content
     fields = [fault["field"] for fault in response.json()["errors"]]
-    assert fields == [field] if field else fields[0].startswith("windows.0")
+    assert fields == [field]
     assert not Experiment.objects.exists()
 
 

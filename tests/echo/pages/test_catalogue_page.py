@@ -37,7 +37,7 @@ class TestSwitching:
         assert response["Location"].endswith("offers/catalogue/?q=lamp")
         item.refresh_from_db()
         assert not item.active
-        shown = words(manager.get(page(echo.site, "offers/catalogue/"), {"state": "off"}))
+        shown = words(manager.get(page(echo.site, "offers/catalogue/"), {"active": "false"}))
         assert "Storm lamp" in shown
         assert "Two-person tent" not in shown
         manager.post(address, {"do": "on"})

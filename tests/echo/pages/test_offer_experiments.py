@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from apps.echo.models import Echo, Experiment
-from apps.echo.services.experiments import design_of, start_experiment
+from apps.echo.services.experiments import start_experiment
 from labelhub.core.errors import Conflict
 from tests.authors.pages.reading import page, words
 from tests.cases import all_cases
@@ -25,7 +25,6 @@ DESIGN = {
     "echo": "50",
     "keyword": "50",
     "control": "keyword",
-    "by": "author",
     "planned_days": "28",
 }
 
@@ -66,19 +65,23 @@ def fill(echo: Echo, experiment: Experiment, *, clicking: int, of: int = 20, day
                 decision_of(echo, author, time, events=["clicked"] * (number < most), **fields)
 
 
-def test_a_design_is_fixed_with_its_fingerprint(manager: Client, echo: Echo) -> None:
+def test_a_design_waits_for_its_start(manager: Client, echo: Echo) -> None:
     made = designed(manager, echo)
     shown = told(manager, made)
-    assert made.fingerprint in shown
     assert "Not started" in shown
     assert "The experiment has not started" in shown
     assert made.started_at is None
 
 
-def test_by_time_the_arms_take_turns(manager: Client, echo: Echo) -> None:
-    made = designed(manager, echo, by="window", hours="6", planned_days="7")
-    assert len(design_of(made).windows) == 28
-    assert "28 turns" in told(manager, made)
+def test_arms_that_take_turns_by_time_are_refused_with_the_reason(
+    manager: Client, echo: Echo
+) -> None:
+    made = designed(manager, echo)
+    Experiment.objects.update(design=made.design | {"windows": [["2026-11-20", "2026-11-21"]]})
+    response = change(manager, made, "start")
+    assert response.status_code == 409
+    assert "Arms can no longer take turns by time" in words(response)
+    assert "Not started" in told(manager, made)
 
 
 @all_cases(

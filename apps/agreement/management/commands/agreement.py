@@ -8,7 +8,7 @@ from typing import Any
 from apps.agreement.charts import sentence
 from apps.agreement.report.sentences import sentences
 from apps.agreement.report.services import agreement_report
-from apps.agreement.report.slices import Slice, annotator_title, find_annotator_id
+from apps.agreement.report.slices import OTHERS, Slice, annotator_title, find_annotator_id
 from apps.agreement.report.tables import (
     MeasureRow,
     coefficients,
@@ -17,7 +17,15 @@ from apps.agreement.report.tables import (
     measures_against,
     tie_words,
 )
-from apps.agreement.report.truths import doubts, interval_methods, part_words, short_name, truths_of
+from apps.agreement.report.truths import (
+    applicable_tests,
+    doubts,
+    interval_methods,
+    part_words,
+    scope_words,
+    short_name,
+    truths_of,
+)
 from apps.common.commands import LabelhubCommand
 from apps.common.figures import share_words
 from apps.labels.models import Kind
@@ -40,6 +48,9 @@ class Command(LabelhubCommand):
         parser.add_argument("--since", help="first day, such as 2026-11-01")
         parser.add_argument("--until", help="last day")
         parser.add_argument("--tag", default="", help="only items with this tag, or key=value")
+        parser.add_argument(
+            "--intervals", choices=[OTHERS], default="", help="for other annotators like these"
+        )
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         project, annotator = find_project(options["slug"]), options["annotator"]
@@ -52,9 +63,10 @@ class Command(LabelhubCommand):
             since=_day("since", options["since"]),
             until=_day("until", options["until"]),
             tag=options["tag"],
+            intervals=options["intervals"],
         )
         found = agreement_report(project, asked)
-        if not found["sources"] and asked.given:
+        if not found["sources"] and asked.partial:
             raise InvalidInput("This part of the ledger has no labels.")
         if not found["sources"]:
             raise InvalidInput("This project has no labels yet: import labels or run preannotate.")
@@ -69,7 +81,8 @@ class Command(LabelhubCommand):
         self._say_truths(found)
         self._say_comparisons(found)
         self._say_machines(found)
-        self.say(f"\nIntervals are 95 %: {'; '.join(interval_methods(found)) or 'none here'}.")
+        methods = "; ".join(interval_methods(found)) or "none here"
+        self.say(f"\nIntervals are 95 %, {scope_words(found)}: {methods}.")
         for doubt in doubts(found):
             self.say(f"Some may be too narrow: {doubt}.")
         return found
@@ -93,9 +106,10 @@ class Command(LabelhubCommand):
             self.say(f"  {names:24} {share}; Cohen's κ {sentence(pair['cohen_kappa'])}")
 
     def _say_repeats(self, found: Mapping[str, Any]) -> None:
-        if found["intra"]:
+        again = {kind: repeats for kind, repeats in found["intra"].items() if repeats["repeats"]}
+        if again:
             self.say("\nThe same again: agreement of an annotator's own answers to an item")
-        for kind, repeats in found["intra"].items():
+        for kind, repeats in again.items():
             counts = ", ".join(
                 (
                     _many(repeats["annotators"], "annotator"),
@@ -109,7 +123,7 @@ class Command(LabelhubCommand):
     def _say_truths(self, found: Mapping[str, Any]) -> None:
         for truth in truths_of(found):
             measures = measures_against(found, truth)
-            self.say(f"\nRight against {truth.name}")
+            self.say(f"\nAccuracy against {truth.name}")
             for column in measures.columns:
                 own = f", {column.own:,} of these decisions its own" if column.own else ""
                 self.say(f"  {short_name(found, column.kind)}: {column.items:,} items{own}")
@@ -126,30 +140,29 @@ class Command(LabelhubCommand):
 
     def _say_comparisons(self, found: Mapping[str, Any]) -> None:
         for comparison in compared_kinds(found):
-            self.say(f"\nWho is right more often than whom, by {comparison.truth.name}")
+            self.say(f"\nDifferences in accuracy, by {comparison.truth.name}")
             for pair in comparison.pairs:
                 self.say(
-                    f"  {pair.words}: {pair.difference} points, n {pair.items:,}; alone right"
-                    f" {pair.only_better:,} and {pair.only_worse:,}; p {pair.p}"
+                    f"  {pair.words}: {pair.difference} points, n {pair.items:,}; discordant"
+                    f" pairs {pair.only_better:,} and {pair.only_worse:,}; Holm-adjusted p {pair.p}"
                     f" ({'significant' if pair.settled else 'not significant'})"
                 )
-            self.say(
-                f"  {comparison.overall} p corrected by Holm. {'; '.join(comparison.methods)}."
-            )
+            self.say(f"  {comparison.overall} {'; '.join(comparison.methods)}.")
             for doubt in comparison.doubts:
                 self.say(f"  Doubt: {doubt}.")
 
     def _say_machines(self, found: Mapping[str, Any]) -> None:
-        if found["alt_test"]:
-            self.say("\nMachines instead of people")
-        for name, test in found["alt_test"].items():
+        tests = applicable_tests(found)
+        if tests:
+            self.say("\nMachines instead of people: the alternative annotator test")
+        for name, test in tests.items():
             rate = test["winning_rate"]
-            words = "too few labels" if rate is None else f"beats {share_words(rate)} of the people"
+            words = "too few labels" if rate is None else f"winning rate {share_words(rate)}"
             self.say(f"  {name}: {words} at ε {test['epsilon']:g}")
         for machine in confidence_rows(found):
             self.say(
                 f"  {machine.name}: confidence {machine.sure}, accuracy {machine.right};"
-                f" calibration error {machine.error} points, Brier {machine.brier}, n {machine.n:,}"
+                f" ECE {machine.error} points, Brier {machine.brier}, n {machine.n:,}"
             )
 
 

@@ -6,7 +6,13 @@ from typing import Any
 
 from apps.common.commands import LabelhubCommand
 from apps.echo.learning_curves import ARM_NAMES, curves_file, draw_curves, figure_words, progress
-from labelhub.core.echo.simulator import SURVEY_EVERY, SURVEY_SIZE, Settings, simulate
+from labelhub.core.echo.simulator import (
+    CLICK_RATE,
+    SURVEY_EVERY,
+    SURVEY_SIZE,
+    Settings,
+    simulate,
+)
 from labelhub.core.errors import InvalidInput
 
 #: With fewer worlds the figures vary too much.
@@ -39,6 +45,19 @@ class Command(LabelhubCommand):
         parser.add_argument(
             "--per-author", action="store_true", help="authors differ in what they write"
         )
+        parser.add_argument(
+            "--click-rate",
+            type=float,
+            default=CLICK_RATE,
+            help="probability of a click if no feature helps (0.029)",
+        )
+        parser.add_argument(
+            "--helpfulness",
+            type=float,
+            default=0.0,
+            help="share of offers that authors rate (0); Echo then also asks what mattered most",
+        )
+        parser.add_argument("--first-seed", type=int, default=0, help="seed of the first world (0)")
         parser.add_argument("--curves", help="write the learning curves to this file (.svg)")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
@@ -54,16 +73,21 @@ class Command(LabelhubCommand):
             spam=options["spam"],
             drift=options["drift"],
             per_author=options["per_author"],
+            click_rate=options["click_rate"],
+            helpfulness=options["helpfulness"],
         )
         target = curves_file(options["curves"])
-        found = simulate(settings, options["seeds"], report=progress(self.say))
+        found = simulate(
+            settings, options["seeds"], options["first_seed"], report=progress(self.say)
+        )
         points = found.pop("curves")
         if target is not None:
             target.write_text(draw_curves(points), "utf-8")
             self.say(f"Learning curves: {target}")
         self._tell(found, options["seeds"])
+        seeds = {name: options[name] for name in ("seeds", "first_seed")}
         asked = {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
-        return {**found, "settings": {**asked, "seeds": options["seeds"]}, "curves": points}
+        return {**found, "settings": {**asked, **seeds}, "curves": points}
 
     def _tell(self, found: Mapping[str, Any], seeds: int) -> None:
         share = "Share of its questions until Echo reaches the final accuracy of random asking"
@@ -74,7 +98,11 @@ class Command(LabelhubCommand):
         self.say(f"Accuracy gained over random asking: {figure_words(found['accuracy_gain'])}")
         for name, figure in found["regret_ratio"].items():
             self.say(f"Regret against an arm that {ARM_NAMES[name]}: {figure_words(figure)}")
-        self.say(f"Calibration error of the uncertainty: {figure_words(found['ece'])}")
+        for name, figure in found["found"].items():
+            self.say(f"Shown features that matter, {ARM_NAMES[name]}: {figure_words(figure)}")
+        self.say(
+            f"Expected calibration error (ECE) of the uncertainty: {figure_words(found['ece'])}"
+        )
         if seeds < FEW_SEEDS:
             self.say(
                 f"{seeds} worlds are too few for conclusions, as worlds differ a lot. "

@@ -3,6 +3,10 @@
 Each rater has a confusion matrix: how often they give each answer to items of each true class. The
 E-step finds the chance of each class for each item from the matrices, the M-step the matrices from
 those chances. Both are one product of a sparse table of ratings with a dense one.
+
+With fewer ratings than the matrices have free numbers the likelihood decides almost nothing: each
+matrix is then drawn towards a simpler one, and only answers that an item got may be its true class.
+That also serves tables of items by categories that would not fit.
 """
 
 from dataclasses import dataclass
@@ -10,9 +14,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit, logit
 
+from labelhub.core.agreement.aggregation.candidates import Candidates, find_candidates
 from labelhub.core.agreement.aggregation.majority import row_shares
-from labelhub.core.agreement.ratings import Bools, Floats, Ratings
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
 
 #: Added to every expected count. So small that published figures are reproduced, yet no answer is
@@ -21,6 +27,15 @@ SMOOTHING = 1e-6
 #: EM has converged when an iteration gains less log likelihood than this an item.
 TOLERANCE = 1e-7
 ITERATIONS = 500
+#: A rater's answers to a class are drawn towards the simpler matrix as if by so many more, the
+#: accuracy of a rater or class towards that of all as if by so many more ratings, and the errors
+#: of all raters about a class towards the answers they give at all as if by so many more errors.
+SHRINKAGE, SHRINKAGE_OF_ACCURACY, SHRINKAGE_OF_ERRORS = 20.0, 5.0, 1.0
+#: The shrunken EM has converged when the chances of an item change by less than this, on average.
+STEADY = 1e-5
+SHRUNKEN_ITERATIONS = 100
+#: Items by categories: an iteration over more takes half a second.
+MOST_CELLS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,19 +87,25 @@ def dawid_skene(
     *,
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
+    shrunken: bool | None = None,
 ) -> DawidSkene:
-    """Maximum likelihood of the model of Dawid and Skene.
+    """Maximum likelihood of the model of Dawid and Skene, or shrunken.
 
     EM starts from the vote shares (Dawid and Skene 1979, section 3); repeated ratings by one rater
-    all count. It may end in a local maximum, and with few ratings per rater do worse than the
-    majority.
+    all count. It may end in a local maximum.
 
     Args:
         ratings: missing ratings are no evidence.
         tolerance: gain in log likelihood an item below which EM has converged.
+        shrunken: draw the raters' matrices towards a simpler one; by default where
+            ``takes_shrinkage`` says so.
     """
     if iterations < 1:
         raise InvalidInput("iterations must be 1 or more")
+    if shrunken is None:
+        shrunken = takes_shrinkage(ratings)
+    if shrunken and len(ratings):
+        return _run_shrunken_em(ratings, min(iterations, SHRUNKEN_ITERATIONS))
     evidence = gather_evidence(ratings)
     posterior = row_shares(ratings.counts())[evidence.present]
     found = _run_iteration(evidence, posterior)
@@ -95,6 +116,12 @@ def dawid_skene(
         gain = found.objective - before
     posterior = evidence.of_all_items(found.posterior)
     return DawidSkene(posterior, found.shares, found.log_likelihood, done)
+
+
+def takes_shrinkage(ratings: Ratings) -> bool:
+    """Whether there are fewer ratings than free numbers, or tables of more than ``MOST_CELLS``."""
+    q = ratings.n_categories
+    return len(ratings) < ratings.n_raters * q * (q - 1) or ratings.n_items * q > MOST_CELLS
 
 
 def gather_evidence(ratings: Ratings) -> Evidence:
@@ -151,3 +178,110 @@ def _run_iteration(evidence: Evidence, posterior: Floats) -> _Step:
     # EM never lowers the likelihood with the smoothing counted in.
     prior = SMOOTHING * (np.log(chances).sum() + np.log(class_shares).sum())
     return _Step(class_shares, posterior, log_likelihood, log_likelihood + float(prior))
+
+
+def _run_shrunken_em(ratings: Ratings, iterations: int) -> DawidSkene:
+    """EM in which the matrix of a rater is drawn towards that of one who differs in accuracy alone.
+
+    How often that simpler rater is right depends on how good the rater and how hard the class is
+    (logits add up); the errors are those of all raters together about the class. These are means of
+    Dirichlet priors, estimated along. The work of an iteration grows with the ratings times the
+    candidates of their items, not with the categories.
+    """
+    candidates = find_candidates(ratings)
+    answers = _pair_answers(ratings, candidates)
+    votes = np.bincount(candidates.own, minlength=len(candidates.items)).astype(np.float64)
+    before = votes / candidates.of_items(candidates.sum_by_item(votes))
+    found, done = _run_shrunken_iteration(candidates, answers, before), 1
+    enough = STEADY * len(candidates.rated)
+    while np.abs(found.posterior - before).sum() > enough and done < iterations:
+        before, done = found.posterior, done + 1
+        found = _run_shrunken_iteration(candidates, answers, before)
+    posterior = candidates.table(found.posterior)
+    return DawidSkene(posterior, found.shares, found.log_likelihood, done)
+
+
+def _run_shrunken_iteration(
+    candidates: Candidates, answers: "_PairedAnswers", posterior: Floats
+) -> _Step:
+    """M-step, then E-step; ``posterior``: of the candidates, shape (candidates,)."""
+    counts = np.bincount(candidates.categories, posterior, candidates.n_categories) + SMOOTHING
+    shares = np.asarray(counts / counts.sum())
+    logs = np.log(answers.shrunken_chances(posterior))[answers.cell]
+    joint = np.log(shares)[candidates.categories]
+    joint += np.bincount(answers.candidate, logs, len(posterior))
+    highest = candidates.highest(joint)
+    joint = np.exp(joint - candidates.of_items(highest))
+    sums = candidates.sum_by_item(joint)
+    log_likelihood = float(highest.sum() + np.log(sums).sum())
+    return _Step(shares, joint / candidates.of_items(sums), log_likelihood, log_likelihood)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _PairedAnswers:
+    """Every rating with every candidate of its item, and the cells of the raters' matrices so met.
+
+    ``candidate``, ``cell``: of each such pair, shape (pairs,). ``raters``, ``answers``,
+    ``classes``: of each cell, shape (cells,); ``of_all``: the same number for cells of one answer
+    and class, ``of_class``: for cells of one rater and class. ``given``: how many ratings each
+    rater gave, shape (raters,); ``popular``: the share of each answer, shape (categories,).
+    """
+
+    candidate: Ints
+    cell: Ints
+    raters: Ints
+    answers: Ints
+    classes: Ints
+    of_all: Ints
+    of_class: Ints
+    given: Ints
+    popular: Floats
+
+    def shrunken_chances(self, posterior: Floats) -> Floats:
+        """The M-step: chance of the answer of each cell, given its class; shape (cells,).
+
+        ``posterior``: of the candidates, shape (candidates,).
+        """
+        right = self.answers == self.classes
+        heard = np.bincount(self.cell, posterior[self.candidate], len(self.raters))
+        hits = np.bincount(self.raters[right], heard[right], len(self.given))
+        hits_of_class, errors = (
+            np.bincount(self.classes[these], heard[these], len(self.popular))
+            for these in (right, ~right)
+        )
+        # Half a rating more on either side: no accuracy is 0 or 1.
+        mean = (hits.sum() + 0.5) / (self.given.sum() + 1)
+        of_rater, of_class = (
+            logit((some + SHRINKAGE_OF_ACCURACY * mean) / (whole + SHRINKAGE_OF_ACCURACY))
+            for some, whole in ((hits, self.given), (hits_of_class, hits_of_class + errors))
+        )
+        knows = expit(of_rater[self.raters] + of_class[self.classes] - logit(mean))
+        # Of all raters together: for which answer a class is mistaken.
+        mistaken = np.bincount(self.of_all, heard)[self.of_all]
+        wrong = (mistaken + SHRINKAGE_OF_ERRORS * self.popular[self.answers]) / (
+            errors[self.classes] + SHRINKAGE_OF_ERRORS * (1 - self.popular[self.classes])
+        )
+        simple = np.where(right, knows, (1 - knows) * wrong)
+        met = np.bincount(self.of_class, heard)[self.of_class]
+        return np.asarray((heard + SHRINKAGE * simple) / (met + SHRINKAGE))
+
+
+def _pair_answers(ratings: Ratings, candidates: Candidates) -> _PairedAnswers:
+    q = ratings.n_categories
+    place = np.searchsorted(candidates.rated, ratings.items)
+    sizes, starts = candidates.sizes[place], candidates.starts[place]
+    rating = np.repeat(np.arange(len(ratings)), sizes)
+    within = np.arange(len(rating)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    candidate = starts[rating] + within
+    keys = ratings.raters[rating] * q + ratings.codes[rating]
+    cells, cell = np.unique(keys * q + candidates.categories[candidate], return_inverse=True)
+    keys, classes = np.divmod(cells, q)
+    raters, answers = np.divmod(keys, q)
+    _, of_all = np.unique(answers * q + classes, return_inverse=True)
+    _, of_class = np.unique(raters * q + classes, return_inverse=True)
+    given = np.bincount(ratings.raters, minlength=ratings.n_raters)
+    # No answer has none: that of an error would be impossible.
+    popular = (np.bincount(ratings.codes, minlength=q) + 1) / (len(ratings) + q)
+    return _PairedAnswers(
+        candidate, cell, raters, answers, classes, of_all, of_class, given, popular
+    )

@@ -3,6 +3,9 @@
 A rater either knows the answer and gives it, with a probability called competence, or spams: then
 the answer is drawn from the rater's own strategy, whatever is true. That makes fewer parameters
 than a confusion matrix, so it needs fewer ratings by each rater.
+
+All categories that nobody gave an item are as likely as each other, so an iteration takes as long
+as there are ratings, however many categories there are.
 """
 
 from collections.abc import Sequence
@@ -10,15 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelhub.core.agreement.aggregation.dawid_skene import (
-    TOLERANCE,
-    Evidence,
-    expectation_step,
-    gather_evidence,
-)
-from labelhub.core.agreement.aggregation.majority import winners
+from labelhub.core.agreement.aggregation.candidates import Candidates, find_candidates
+from labelhub.core.agreement.aggregation.dawid_skene import TOLERANCE
+from labelhub.core.agreement.aggregation.majority import SAME
 from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Floats, Ratings
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
 
 RESTARTS = 10
@@ -58,10 +57,37 @@ class _Habits:
         """Chance to spam, and with this answer: shape (raters, categories)."""
         return (1 - self.competence)[:, None] * self.strategy
 
-    def chances(self) -> Floats:
-        """Chance of each answer by class: [rater, answer, true class]."""
-        knows = self.competence[:, None, None] * np.eye(self.strategy.shape[1])
-        return np.asarray(knows + self.spams()[:, :, None])
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Posterior:
+    """``given``: chance of each candidate, shape (candidates,); ``other``: of each category that
+    nobody gave a rated item, shape (rated,)."""
+
+    given: Floats
+    other: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Evidence:
+    """``answers``: rater and category of each rating as one number; ``counts``: how often each
+    rater gave each answer, shape (raters, categories)."""
+
+    ratings: Ratings
+    candidates: Candidates
+    answers: Ints
+    counts: Floats
+
+    @property
+    def others(self) -> Ints:
+        """How many categories nobody gave each rated item."""
+        return self.ratings.n_categories - self.candidates.sizes
+
+
+def _sum_answers(ratings: Ratings, answers: Ints, weights: Floats | None = None) -> Floats:
+    """Of each answer by each rater, with ``weights`` of the ratings: (raters, categories)."""
+    shape = (ratings.n_raters, ratings.n_categories)
+    summed = np.bincount(answers, weights, shape[0] * shape[1])
+    return summed.astype(np.float64).reshape(shape)
 
 
 def mace(
@@ -84,70 +110,95 @@ def mace(
     """
     if restarts < 1 or iterations < 1:
         raise InvalidInput("restarts and iterations must be 1 or more")
-    evidence = gather_evidence(ratings)
+    candidates = find_candidates(ratings)
+    n, q = ratings.n_raters, ratings.n_categories
+    answers = ratings.raters * q + ratings.codes
+    evidence = _Evidence(ratings, candidates, answers, _sum_answers(ratings, answers))
     generator = np.random.default_rng(SEED)
-    # With none, a competence near 1 is rounded to 1, and then one slip would be impossible.
-    added = SMOOTHING / max(ratings.n_categories, 1)
-    n, q = evidence.n_raters, evidence.n_categories
     # All raters know as often as not, and spam evenly.
     start = _Habits(np.full(n, 0.5), np.full((n, q), 1 / max(q, 1)))
     runs = []
     for _ in range(restarts):
-        runs.append(_run_em(evidence, start, iterations, added))
+        runs.append(_run_em(evidence, start, iterations))
         drawn = generator.exponential(size=(n, q))
         start = _Habits(generator.random(n), drawn / drawn.sum(axis=1, keepdims=True))
     log_likelihood = max(likelihood for _, likelihood in runs)
     least = log_likelihood - max(SAME_SHARE * abs(log_likelihood), SAME_AT_LEAST)
     habits = [ended for ended, likelihood in runs if likelihood >= least]
-    posterior = evidence.of_all_items(_mean_posterior(evidence, habits))
-    silent = np.bincount(ratings.raters, minlength=ratings.n_raters) == 0
+    mean = _mean_posterior(evidence, habits)
     competence = np.mean([habit.competence for habit in habits], axis=0)
-    competence[silent] = np.nan
-    return Mace(posterior, competence, log_likelihood)
+    competence[evidence.counts.sum(axis=1) == 0] = np.nan
+    return Mace(candidates.table(mean.given, mean.other), competence, log_likelihood)
 
 
-def _mean_posterior(evidence: Evidence, habits: Sequence[_Habits]) -> Floats:
+def _mean_posterior(evidence: _Evidence, habits: Sequence[_Habits]) -> _Posterior:
     """Mean posterior of the starts; the same for all categories that win in any of them."""
-    found = [expectation_step(evidence, habit.chances(), _even(evidence))[0] for habit in habits]
-    mean = np.asarray(np.mean(found, axis=0))
-    won = np.any([winners(posterior) for posterior in found], axis=0)
-    count = won.sum(axis=1, keepdims=True)
-    level = np.where(won, mean, 0).sum(axis=1, keepdims=True) / np.maximum(count, 1)
-    return np.where(won & (count > 1), level, mean)
+    candidates, others = evidence.candidates, evidence.others
+    found = [_expectation_step(evidence, habit)[0] for habit in habits]
+    given = np.mean([posterior.given for posterior in found], axis=0)
+    other = np.mean([posterior.other for posterior in found], axis=0)
+    won, others_won = np.zeros(len(given), dtype=bool), np.zeros(len(other), dtype=bool)
+    for posterior in found:
+        # Knowledge only ever speaks for an answer, so no other category is likelier than it.
+        least = candidates.highest(posterior.given) * (1 - SAME)
+        won |= posterior.given >= candidates.of_items(least)
+        others_won |= (posterior.other >= least) & (others > 0)
+    count = candidates.sum_by_item(won.astype(np.float64)) + others_won * others
+    level = candidates.sum_by_item(np.where(won, given, 0)) + others_won * others * other
+    level /= count
+    several = count > 1
+    return _Posterior(
+        np.where(won & candidates.of_items(several), candidates.of_items(level), given),
+        np.where(others_won & several, level, other),
+    )
 
 
-def _run_em(
-    evidence: Evidence, habits: _Habits, iterations: int, added: float
-) -> tuple[_Habits, float]:
+def _run_em(evidence: _Evidence, habits: _Habits, iterations: int) -> tuple[_Habits, float]:
     """EM from one start: the habits it ends with and their log likelihood."""
-    even = _even(evidence)
-    posterior, log_likelihood = expectation_step(evidence, habits.chances(), even)
+    posterior, log_likelihood = _expectation_step(evidence, habits)
     for _ in range(iterations):
         before = log_likelihood
-        habits = _maximisation_step(evidence.heard(posterior), habits, added)
-        posterior, log_likelihood = expectation_step(evidence, habits.chances(), even)
-        if abs(log_likelihood - before) <= TOLERANCE * len(posterior):
+        habits = _maximisation_step(evidence, posterior, habits)
+        posterior, log_likelihood = _expectation_step(evidence, habits)
+        if abs(log_likelihood - before) <= TOLERANCE * len(evidence.candidates.rated):
             break
     return habits, log_likelihood
 
 
-def _maximisation_step(heard: Floats, habits: _Habits, added: float) -> _Habits:
-    """The M-step, from the expected number of answers [rater, answer, true class].
+def _expectation_step(evidence: _Evidence, habits: _Habits) -> tuple[_Posterior, float]:
+    """The E-step: chance of each category for each item, and the log likelihood of the whole.
 
-    Only an answer that is right may come from knowledge, and then in the proportion in which the
-    present habits produce it.
+    An answer given by spamming says nothing of the category; by how much likelier knowledge makes
+    it is what speaks for its own category.
     """
-    q = heard.shape[1]
-    right = heard.diagonal(axis1=1, axis2=2)
+    candidates = evidence.candidates
+    spams = habits.spams()
+    speaks = np.log1p(habits.competence[:, None] / spams).ravel()
+    logs = np.zeros(len(candidates.items))
+    logs += np.bincount(candidates.own, speaks[evidence.answers], len(logs))
+    highest = candidates.highest(logs)
+    given, other = np.exp(logs - candidates.of_items(highest)), np.exp(-highest)
+    sums = candidates.sum_by_item(given) + evidence.others * other
+    by_spam = float((evidence.counts * np.log(spams)).sum())
+    even = len(sums) * np.log(max(evidence.ratings.n_categories, 1))
+    log_likelihood = by_spam + float((highest + np.log(sums)).sum() - even)
+    return _Posterior(given / candidates.of_items(sums), other / sums), log_likelihood
+
+
+def _maximisation_step(evidence: _Evidence, posterior: _Posterior, habits: _Habits) -> _Habits:
+    """The M-step: only an answer that is right may come from knowledge, and then in the proportion
+    in which the present habits produce it."""
+    q = evidence.ratings.n_categories
+    # With none, a competence near 1 is rounded to 1, and then one slip would be impossible.
+    added = SMOOTHING / max(q, 1)
+    right = _sum_answers(
+        evidence.ratings, evidence.answers, posterior.given[evidence.candidates.own]
+    )
     competent = habits.competence[:, None]
     known = right * competent / (competent + habits.spams())
-    spammed = heard.sum(axis=2) - known
+    spammed = evidence.counts - known
     knows, spams = known.sum(axis=1) + added, spammed.sum(axis=1) + added
     return _Habits(
         knows / (knows + spams),
         (spammed + added) / (spammed.sum(axis=1, keepdims=True) + q * added),
     )
-
-
-def _even(evidence: Evidence) -> Floats:
-    return np.full(evidence.n_categories, 1 / max(evidence.n_categories, 1))

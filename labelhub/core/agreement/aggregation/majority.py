@@ -3,7 +3,7 @@
 Also how right a vote of fewer labels would have been, and the vote in which raters weigh unequally.
 
 The order of the categories never decides a tie. ``majority_accuracy`` shares it evenly, which is
-right on average over all orders; ``draw_winner`` picks one of the tied answers.
+right on average over all orders.
 """
 
 from typing import NamedTuple
@@ -18,13 +18,8 @@ from labelhub.core.errors import InvalidInput
 UNDECIDED = -1
 #: Numbers that differ by less, as a share of the highest, are a tie: sums differ in last digits.
 SAME = 1e-9
-
-
-class Scored(NamedTuple):
-    """``credit`` of each item, shape (items,), NaN where not scored; ``ties`` among the scored."""
-
-    credit: Floats
-    ties: int
+#: Categories.
+WIDE = 32
 
 
 class Median(NamedTuple):
@@ -34,8 +29,8 @@ class Median(NamedTuple):
     high: Ints
 
 
-def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
-    """Credit of the majority: 1 or 0, and 1 / k where gold is one of k tied categories.
+def majority_accuracy(counts: Ints | Floats | Bools, gold: Ints) -> Floats:
+    """Credit of the majority: 1 or 0, and 1 / k where gold is one of k tied categories; (items,).
 
     The mean of the credit is the accuracy to expect when ties are broken at random (so Snow et
     al. 2008 score the majority).
@@ -43,7 +38,7 @@ def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
     Args:
         counts: votes, shape (items, categories).
         gold: category numbers, shape (items,), -1 where unknown. An item without gold or without
-            votes is not scored: its credit is NaN and it is no tie.
+            votes is not scored: its credit is NaN.
 
     Raises:
         InvalidInput: gold has another length than the counts, or numbers that are no category.
@@ -51,10 +46,9 @@ def majority_accuracy(counts: Ints | Floats, gold: Ints) -> Scored:
     check_gold(gold, counts.shape[0], counts.shape[1])
     won = winners(counts)
     scored = np.flatnonzero((gold >= 0) & won.any(axis=1))
-    tied = won[scored].sum(axis=1)
     credit = np.full(len(gold), np.nan)
-    credit[scored] = won[scored, gold[scored]] / tied
-    return Scored(credit, int((tied > 1).sum()))
+    credit[scored] = won[scored, gold[scored]] / won[scored].sum(axis=1)
+    return credit
 
 
 def median_categories(counts: Ints) -> Median:
@@ -79,10 +73,13 @@ def row_shares(table: Ints | Floats) -> Floats:
     return np.asarray(np.divide(table, sums, out=np.full(table.shape, np.nan), where=sums > 0))
 
 
-def winners(table: Ints | Floats) -> Bools:
+def winners(table: Ints | Floats | Bools) -> Bools:
     """Which columns of a row have its highest number, same shape; NaN and 0 or less never win."""
-    # Along the last axis NumPy is ten times slower when it is short.
-    highest = np.fmax.reduce(np.ascontiguousarray(table.T), axis=0, initial=0)[:, None]
+    # Along the last axis NumPy is ten times slower when it is short; a wide table costs a copy.
+    if table.shape[1] < WIDE:
+        highest = np.fmax.reduce(np.ascontiguousarray(table.T), axis=0, initial=0)[:, None]
+    else:
+        highest = np.fmax.reduce(table, axis=1, initial=0)[:, None]
     return np.asarray((highest > 0) & (table >= highest * (1 - SAME)))
 
 
@@ -91,14 +88,6 @@ def single_winner(won: Bools) -> Ints:
     if won.shape[1] == 0:
         return np.full(won.shape[0], UNDECIDED)
     return np.where(won.sum(axis=1) == 1, won.argmax(axis=1), UNDECIDED)
-
-
-def draw_winner(won: Bools, seed: int) -> Ints:
-    """One of the true columns of each row, each as likely, shape (rows,); -1 where none is true."""
-    chances = np.random.default_rng(seed).random(won.shape)
-    # A single winner stays one, whatever was drawn.
-    alone = won.sum(axis=1, keepdims=True) == 1
-    return single_winner(np.where(alone, won, winners(np.where(won, chances, 0))))
 
 
 def one_hot(labels: Ints, n_categories: int) -> Floats:
@@ -144,19 +133,34 @@ def credit_of_votes(counts: Ints, truth: Ints, votes: int) -> Floats:
         raise InvalidInput(f"votes: from 1 to {MOST_VOTES}")
     found = np.full(len(counts), np.nan)
     rows = np.flatnonzero((truth >= 0) & (counts.sum(axis=1) >= votes))
-    votes_cast, true = counts[rows], truth[rows]
-    right = votes_cast[np.arange(len(rows)), true]
-    wrong = votes_cast.copy()
-    wrong[np.arange(len(rows)), true] = 0
+    right, wrong, of_row = _different_votes(counts[rows], truth[rows])
     won = sum(
         (
             _choose(right, most) * _ways_to_draw(wrong, votes - most, most)
             for most in range(1, votes + 1)
         ),
-        start=np.zeros(len(rows)),
+        start=np.zeros(len(right)),
     )
-    found[rows] = won / _choose(votes_cast.sum(axis=1), votes)
+    found[rows] = (won / _choose(right + wrong.sum(axis=1), votes))[of_row]
     return found
+
+
+def _different_votes(counts: Ints, truth: Ints) -> tuple[Ints, Ints, Ints]:
+    """Labels for the truth, of each wrong category, the most first, and the number of each row.
+
+    Which categories are wrong does not matter: few different rows of few columns are left of many.
+    """
+    rows, categories = np.nonzero(counts)
+    often, is_wrong = counts[rows, categories], categories != truth[rows]
+    rows, often = rows[is_wrong], often[is_wrong]
+    order = np.lexsort((-often, rows))
+    sizes = np.bincount(rows, minlength=len(counts))
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    table = np.zeros((len(counts), 1 + int(sizes.max(initial=0))), dtype=np.int64)
+    table[:, 0] = counts[np.arange(len(counts)), truth]
+    table[rows, 1 + place] = often[order]
+    found, of_row = np.unique(table, axis=0, return_inverse=True)
+    return found[:, 0], found[:, 1:], of_row.reshape(-1)
 
 
 def _ways_to_draw(counts: Ints, votes: int, most: int) -> Floats:

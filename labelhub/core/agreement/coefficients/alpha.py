@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from labelhub.core.agreement.coefficients.sums import Value
-from labelhub.core.agreement.ratings import Floats, Ints, divide
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, divide
 
 
 def quadratic_weights(scores: Sequence[float]) -> Floats:
@@ -72,6 +72,69 @@ def jaccard_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
 def masi_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
     """1 less ``masi_similarity`` of every two sets: shape (sets, sets)."""
     return np.array([[1 - masi_similarity(first, second) for second in sets] for first in sets])
+
+
+#: Numbers in a block of distances: 32 MB.
+BLOCK = 1 << 22
+
+
+def distance_of_sets(shared: Floats, first: Floats, second: Floats, *, masi: bool) -> Floats:
+    """Distances by the number of ``shared`` members and the sizes, of shapes that broadcast."""
+    union = first + second - shared
+    similarity = np.divide(shared, union, out=np.ones_like(union), where=union > 0)
+    if masi:
+        held = shared == np.minimum(first, second)
+        similarity *= np.where(held & (first == second), 1, np.where(held, 2 / 3, 1 / 3))
+    return np.asarray(1 - similarity)
+
+
+class LinearAlpha(NamedTuple):
+    """``parts``: observed distance, ratings, change of the expected one: shape (items, 3)."""
+
+    parts: Floats
+    value: Value
+
+
+def linear_set_alpha(ratings: Ratings, members: Bools, *, masi: bool) -> LinearAlpha:
+    """Alpha by MASI, or by Jaccard, of more different sets than a table of distances can hold.
+
+    The expected distance is linear about that of all ratings, so value and linearised error are
+    those of ``alpha_by_distance``; a draw differs by the square of how far it moves the margins.
+
+    ``ratings``: of items with two ratings or more; ``members``: shape (sets, labels).
+    """
+    used, codes = np.unique(ratings.codes, return_inverse=True)
+    table = members[used].astype(np.float64)
+    sizes, margins = table.sum(axis=1), np.bincount(codes).astype(np.float64)
+    to_all = np.empty(len(used))
+    step = max(BLOCK // max(len(used), 1), 1)
+    for start in range(0, len(used), step):
+        some = slice(start, start + step)
+        shared = table[some] @ table.T
+        apart = distance_of_sets(shared, sizes[some, None], sizes, masi=masi)
+        to_all[some] = apart @ margins
+    expected = float(margins @ to_all)
+    count = np.bincount(ratings.items, minlength=ratings.n_items)
+    observed = np.zeros(ratings.n_items)
+    order = np.argsort(ratings.items, kind="stable")
+    items, codes = ratings.items[order], codes[order]
+    step = max(BLOCK // max(table.shape[1], 1), 1)
+    for away in range(1, int(count.max(initial=0))):
+        pairs = np.flatnonzero(items[away:] == items[:-away])
+        for start in range(0, len(pairs), step):
+            first, second = (
+                codes[pairs[start : start + step]],
+                codes[pairs[start : start + step] + away],
+            )
+            shared = np.einsum("pl,pl->p", table[first], table[second])
+            apart = distance_of_sets(shared, sizes[first], sizes[second], masi=masi)
+            observed += np.bincount(items[pairs[start : start + step]], 2 * apart, ratings.n_items)
+    observed /= np.maximum(count - 1, 1)
+    moved = np.bincount(items, 2 * to_all[codes], ratings.n_items)
+    return LinearAlpha(
+        np.column_stack([observed, count, moved]),
+        lambda sums: 1 - divide(sums[:, 0] * (sums[:, 1] - 1), sums[:, 2] - expected),
+    )
 
 
 #: Margins, shape (draws, q) → distances, shape (q, q) or (draws, q, q).

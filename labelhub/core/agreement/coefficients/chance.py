@@ -7,6 +7,8 @@ Where chance alone would explain full agreement the value is NaN. Conger's kappa
 each rater. Items that bring their own options have a coefficient of their own, S_q.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from labelhub.core.agreement.coefficients.sums import Layout, Value, agreement_parts
@@ -121,7 +123,7 @@ def s_q(sums: Floats) -> Floats:
 def conger_parts(ratings: Ratings) -> Floats:
     """Shape (items, 2 + raters * categories): agreement, pairable, the answers of each rater.
 
-    For raters in the dozens: the table is dense.
+    The table is dense: for many items, raters and categories take ``linear_conger``.
     """
     shared = agreement_parts(ratings.counts())
     answers = np.zeros((ratings.n_items, ratings.n_raters * ratings.n_categories))
@@ -149,6 +151,56 @@ def conger_chance(n_raters: int, q: int) -> Value:
         return divide(all_pairs - own_pairs, (raters * (raters - 1)).astype(float))
 
     return value
+
+
+class LinearConger(NamedTuple):
+    """``parts``: agreement, pairable, change of chance: (items, 3); ``value``: of their sums."""
+
+    parts: Floats
+    value: Value
+
+
+def linear_conger(ratings: Ratings) -> LinearConger:
+    """Conger's kappa with three columns in place of those of ``conger_parts``.
+
+    Chance is linear about that of all ratings: its derivative by how often each rater gives each
+    answer, summed over the answers of an item, is the item's part. The value and the linearised
+    error are those of ``conger_kappa``; a draw differs by the square of how far it moves chance.
+    """
+    q = ratings.n_categories
+    # A rater who gives an item the same answer again counts once, as in ``conger_parts``.
+    triples = (ratings.items * ratings.n_raters + ratings.raters) * q + ratings.codes
+    first = np.unique(triples, return_index=True)[1]
+    items, raters = ratings.items[first], ratings.raters[first]
+    cells, cell = np.unique(raters * q + ratings.codes[first], return_inverse=True)
+    owners, answers = np.divmod(cells, max(q, 1))
+    given = np.bincount(raters, minlength=ratings.n_raters)
+    own = np.bincount(cell, minlength=len(cells)) / given[owners]
+    others = np.bincount(answers, own, q)[answers] - own
+    met = np.bincount(owners, own * others, ratings.n_raters)
+    present = int(np.count_nonzero(given))
+    pairs = max(present * (present - 1), 1)
+    chance = float(met.sum()) / pairs if present > 1 else float("nan")
+    slopes = 2 * (others - met[owners]) / (pairs * given[owners])
+    moved = np.bincount(items, slopes[cell], ratings.n_items)
+    shared = shared_parts(ratings)
+    return LinearConger(
+        np.column_stack([shared, moved]),
+        lambda sums: correct_for_chance(divide(sums[:, 0], sums[:, 1]), chance + sums[:, 2]),
+    )
+
+
+def shared_parts(ratings: Ratings) -> Floats:
+    """Share of agreeing pairs and 1 where there is a pair, of each item; without a dense table."""
+    alike, often = np.unique(
+        ratings.items * ratings.n_categories + ratings.codes, return_counts=True
+    )
+    size = ratings.n_items
+    agreeing = np.bincount(alike // max(ratings.n_categories, 1), often * (often - 1), size)
+    total = np.bincount(ratings.items, minlength=size)
+    two = total >= 2
+    share = np.divide(agreeing, total * (total - 1), out=np.zeros(size), where=two)
+    return np.column_stack([share, two])
 
 
 def pooled_kappa(sums: Floats) -> Floats:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene
+from labelhub.core.agreement.aggregation.dawid_skene import dawid_skene, takes_shrinkage
 from labelhub.core.agreement.aggregation.mace import mace
 from labelhub.core.agreement.aggregation.majority import (
     agreement_with_others,
@@ -16,19 +16,22 @@ from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.sets import set_members, split_by_label
 
-#: Tables of raters by categories squared: with more categories there is too little for each cell.
-MOST_CATEGORIES = 60
-#: Raters by categories squared: their tables take long where there are many of both.
-MOST_CELLS = 1_000_000
-#: MACE starts several times; with more labels than this people would wait for it.
-MOST_LABELS = 20_000
+#: Items by categories: their tables of floats take 200 MB.
+MOST_CELLS = 25_000_000
+#: MACE starts several times, and passes over labels and a table of raters by categories: some
+#: seconds.
+MOST_STEPS = 500_000
+#: Labels times the different answers to their items, where Dawid-Skene is shrunken: 1.5 GB.
+MOST_PAIRS = 20_000_000
 #: With more labels than this Dawid-Skene stops before it has converged: at a gain in log
 #: likelihood an item of less than the tolerance, or after so many iterations.
 MOST_EXACT = 100_000
 TOLERANCE = 1e-5
 ITERATIONS = 100
 #: Sets times labels, each put together by itself: some seconds.
-MOST_DECISIONS = 2_000_000
+MOST_DECISIONS = 20_000_000
+#: Of a label that is in fewer sets of an annotator than this nobody's hits can be known apart.
+FEW_SETS = 20
 
 #: Scores of each category, shape (items, categories): the highest wins, equal ones are tied.
 Scores = Floats
@@ -47,18 +50,17 @@ class AggregatedLabels:
         matrix = self._matrix
         if matrix.chance_refusal:
             return matrix.chance_refusal
-        if len(matrix.categories) > MOST_CATEGORIES:
+        if matrix.ratings.n_items * len(matrix.categories) > MOST_CELLS:
             return reasons.MANY_ANSWERS
         lacking = self._lacking(kind)
-        if lacking is None and way in MODELS and self._takes_long(kind, way):
+        steps = len(matrix.of_kind(kind)) + len(matrix.raters) * len(matrix.categories)
+        if lacking is None and way == "mace" and steps > MOST_STEPS:
             return reasons.TOO_MANY_LABELS
+        if lacking is None and way == "dawid_skene" and takes_shrinkage(matrix.of_kind(kind)):
+            found = matrix.patterns_of(kind)
+            pairs = found.items @ (found.totals * np.count_nonzero(found.counts, axis=1))
+            return reasons.TOO_MANY_LABELS if pairs > MOST_PAIRS else None
         return lacking
-
-    def _takes_long(self, kind: str, way: str) -> bool:
-        cells = self._matrix.raters_of(kind) * len(self._matrix.categories) ** 2
-        return cells > MOST_CELLS or (
-            way == "mace" and len(self._matrix.of_kind(kind)) > MOST_LABELS
-        )
 
     def _lacking(self, kind: str) -> str | None:
         """The reason why there is nothing to aggregate."""
@@ -71,8 +73,6 @@ class AggregatedLabels:
     def label_refusal(self, kind: str) -> str | None:
         """The reason why ``labels`` cannot be used; None where it can. Answers must be sets."""
         names = frozenset().union(*self._matrix.sets or ())
-        if len(names) > MOST_CATEGORIES:
-            return reasons.MANY_ANSWERS
         if len(names) * len(self._matrix.of_kind(kind)) > MOST_DECISIONS:
             return reasons.TOO_MANY_LABELS
         return self._lacking(kind)
@@ -84,10 +84,14 @@ class AggregatedLabels:
         no label. Only without ``label_refusal``.
         """
         if kind not in self._labels:
-            _, members = set_members(self._matrix.sets or ())
+            names, members = set_members(self._matrix.sets or ())
+            ratings, enough = self._matrix.of_kind(kind), FEW_SETS * self._matrix.raters_of(kind)
+            decisions = len(names) * len(ratings)
             chances = [
-                _by_dawid_skene(ratings)[:, 1]
-                for ratings in split_by_label(self._matrix.of_kind(kind), members)
+                _by_dawid_skene(of_label, decisions, shrunken=int(of_label.codes.sum()) < enough)[
+                    :, 1
+                ]
+                for of_label in split_by_label(ratings, members)
             ]
             empty = np.empty((self._matrix.ratings.n_items, 0))
             self._labels[kind] = np.column_stack([empty, *chances])
@@ -103,19 +107,22 @@ class AggregatedLabels:
         return self._known[kind, way]
 
 
-def _by_dawid_skene(ratings: Ratings) -> Scores:
+def _by_dawid_skene(
+    ratings: Ratings, size: int | None = None, *, shrunken: bool | None = None
+) -> Scores:
     """EM until it has converged for up to ``MOST_EXACT`` labels; with more it stops earlier.
 
     Then the answers to up to 6 of 1,000 items are others than at convergence, mostly near ties, and
     accuracy moves by less than .001 (simulated data of 2 to 10 categories and 20 to 2,000 raters).
+    ``size``: of these and all others that are put together with them.
     """
-    if len(ratings) <= MOST_EXACT:
-        return dawid_skene(ratings).posterior
-    return dawid_skene(ratings, tolerance=TOLERANCE, iterations=ITERATIONS).posterior
+    if (size or len(ratings)) <= MOST_EXACT:
+        return dawid_skene(ratings, shrunken=shrunken).posterior
+    return dawid_skene(
+        ratings, tolerance=TOLERANCE, iterations=ITERATIONS, shrunken=shrunken
+    ).posterior
 
 
-#: Ways that learn a table of every rater.
-MODELS = ("dawid_skene", "mace")
 WAYS: dict[str, Callable[[Ratings], Scores]] = {
     "dawid_skene": _by_dawid_skene,
     "mace": lambda ratings: mace(ratings).posterior,

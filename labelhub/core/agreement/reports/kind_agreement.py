@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from labelhub.core.agreement.coefficients import alpha, chance, sums
-from labelhub.core.agreement.coefficients.chance import conger_kappa, conger_parts
+from labelhub.core.agreement.coefficients.chance import conger_kappa, conger_parts, linear_conger
 from labelhub.core.agreement.estimation import (
     Units,
     add_doubts,
@@ -24,33 +24,37 @@ from labelhub.core.agreement.ratings import Floats, Ratings, keep_latest
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
 from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
+from labelhub.core.agreement.reports.sets import set_members
 from labelhub.core.agreement.reports.texts import text_agreement
 
-#: Items by annotators by categories: a larger table takes longer than all the rest.
+#: Items by annotators by categories: up to so many each draw has a chance of its own.
 MOST_CELLS = 400_000
 
 
 def estimate_conger(matrix: LabelMatrix, kind: str) -> Figure:
-    """Conger's kappa; null without two labels of an item or variation, and for too large tables."""
-    labels = matrix.of_kind(kind)
+    """Conger's kappa; null without two labels of an item or variation."""
+    labels, patterns = matrix.of_kind(kind), matrix.patterns_of(kind)
+    two = patterns.totals >= 2
+    pairable, often = patterns.counts[two], patterns.items[two]
+    if not len(pairable):
+        return undefined(reasons.NO_PAIR)
     present, items = np.unique(labels.items, return_inverse=True)
     present_raters, raters = np.unique(labels.raters, return_inverse=True)
     q = labels.n_categories
-    if len(present) * len(present_raters) * q > MOST_CELLS:
-        return undefined(reasons.TOO_MANY_LABELS)
     own = Ratings(items, raters, labels.codes, len(present), len(present_raters), q)
-    counts = own.counts()
-    pairable = counts[counts.sum(axis=1) > 1]
-    if not len(pairable):
-        return undefined(reasons.NO_PAIR)
-    parts, value = conger_parts(own), conger_kappa(len(present_raters), q)
-    found = units_of(matrix, parts, present)
-    return add_doubts(estimate(found, value, n=len(pairable)), rare_categories_doubt(pairable))
+    if len(present) * len(present_raters) * q <= MOST_CELLS:
+        parts, value = conger_parts(own), conger_kappa(len(present_raters), q)
+    else:
+        parts, value = linear_conger(own)
+    found = estimate(units_of(matrix, parts, present), value, n=int(often.sum()))
+    return add_doubts(found, rare_categories_doubt(pairable, often))
 
 
 SHROUT_FLEISS = "Shrout and Fleiss 1979"
 #: Tables of more different answers are slow and of no use.
 MOST_CATEGORIES = 400
+#: Distances of every two different sets: some seconds.
+MOST_SETS = 10_000
 
 Figures = dict[str, Figure]
 
@@ -60,7 +64,7 @@ def kind_agreement(matrix: LabelMatrix, kind: str) -> Figures:
 
     The others are null with the reason. Items with fewer than two labels of the kind do not count
     for agreement; ``n`` is how many do. The figures with abstentions take them as one more answer,
-    so annotators that only abstain count too.
+    so annotators that only abstain count too. The keys are those of ``figure_names``.
     """
     ratings = matrix.of_kind(kind)
     refused = None
@@ -72,11 +76,23 @@ def kind_agreement(matrix: LabelMatrix, kind: str) -> Figures:
         refused = reasons.MANY_ANSWERS
     if refused:
         found = dict.fromkeys(("percent", *matrix.task.coefficients), undefined(refused))
+        if refused == reasons.MANY_ANSWERS and matrix.sets is not None:
+            found |= _many_sets_figures(matrix, kind)
     elif matrix.shares_categories:
         found = _categorised_figures(matrix, kind)
     else:
         found = _uncategorised_figures(matrix, kind)
     return found | _abstention_figures(matrix, kind)
+
+
+def figure_names(matrix: LabelMatrix) -> tuple[str, ...]:
+    """The figures of a kind within itself, whatever its labels are."""
+    return ("percent", *matrix.task.coefficients, *_abstention_names(matrix))
+
+
+def _abstention_names(matrix: LabelMatrix) -> tuple[str, ...]:
+    names = ("percent_with_abstentions", "alpha_with_abstentions")
+    return names if matrix.shares_categories else names[:1]
 
 
 #: The kinds whose labels make a label set of people; authors are measured against, not with, them.
@@ -88,24 +104,25 @@ def people_agreement(matrix: LabelMatrix) -> Figures:
 
     ``n`` is the number of items with two labels or more of people, of whichever kind.
     """
-    kind, *more = [kind for kind in REVIEWERS if len(matrix.of_kind(kind))] or REVIEWERS[:1]
-    if more:
-        alike = [
-            replace(rater, kind=kind) if rater.kind in more else rater for rater in matrix.raters
-        ]
-        matrix = replace(matrix, raters=alike)
+    kind, matrix = people_as_one(matrix)
     found = kind_agreement(matrix, kind)
     return {name: found[name] for name in (matrix.task.coefficients[0], "percent")}
 
 
+def people_as_one(matrix: LabelMatrix) -> tuple[str, LabelMatrix]:
+    """The labels of crowd and experts under one kind, and that kind."""
+    kind, *more = [kind for kind in REVIEWERS if len(matrix.of_kind(kind))] or REVIEWERS[:1]
+    if not more:
+        return kind, matrix
+    alike = [replace(rater, kind=kind) if rater.kind in more else rater for rater in matrix.raters]
+    return kind, replace(matrix, raters=alike)
+
+
 def _abstention_figures(matrix: LabelMatrix, kind: str) -> Figures:
-    """Percent agreement, and alpha where items share categories; empty without abstentions."""
-    unsure = matrix.with_abstentions(kind)
+    """Percent agreement, and alpha where items share categories; null without abstentions."""
+    unsure, names = matrix.with_abstentions(kind), _abstention_names(matrix)
     if unsure is None:
-        return {}
-    names = ["percent_with_abstentions"]
-    if matrix.shares_categories:
-        names.append("alpha_with_abstentions")
+        return dict.fromkeys(names, undefined(reasons.NO_ABSTENTIONS))
     if len(np.unique(unsure.raters)) < 2:
         return dict.fromkeys(names, undefined(reasons.ONE_ANNOTATOR))
     if matrix.shares_categories and unsure.n_categories > MOST_CATEGORIES:
@@ -129,6 +146,22 @@ def _categorised_figures(matrix: LabelMatrix, kind: str) -> Figures:
     if matrix.sets is not None:
         found["alpha_masi"] = counts.alpha(alpha.masi_distance(matrix.sets))
         found["alpha_jaccard"] = counts.alpha(alpha.jaccard_distance(matrix.sets))
+    return found
+
+
+def _many_sets_figures(matrix: LabelMatrix, kind: str) -> Figures:
+    """Percent agreement and alpha of more different sets than tables of them can hold."""
+    ratings, patterns = matrix.of_kind(kind), matrix.patterns_of(kind)
+    ratings = ratings.where((patterns.totals >= 2)[patterns.of_item][ratings.items])
+    if not len(ratings) or len(matrix.sets or ()) > MOST_SETS:
+        return {}
+    rows, items = np.unique(ratings.items, return_inverse=True)
+    own, n = replace(ratings, items=items, n_items=len(rows)), len(rows)
+    found = {"percent": estimate_share(units_of(matrix, chance.shared_parts(own), rows), n=n)}
+    members = set_members(matrix.sets or ())[1]
+    for name, masi in (("alpha_masi", True), ("alpha_jaccard", False)):
+        parts, value = alpha.linear_set_alpha(own, members, masi=masi)
+        found[name] = estimate(units_of(matrix, parts, rows), value, n=n)
     return found
 
 

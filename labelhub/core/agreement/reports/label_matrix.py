@@ -3,13 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from labelhub.core.agreement.coefficients.sums import Patterns, find_patterns
-from labelhub.core.agreement.estimation import Units, cluster_units, item_units
+from labelhub.core.agreement.aggregation.majority import row_shares, winners
+from labelhub.core.agreement.coefficients.sums import Patterns, find_patterns, number_keys
+from labelhub.core.agreement.estimation import MOST_DRAWN, Units, cluster_units, item_units
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
+from labelhub.core.agreement.scores import ConfusionMatrix, indicate, tabulate
 from labelhub.core.agreement.texts import Texts
 from labelhub.core.schema import LabelType
 
@@ -27,6 +31,27 @@ class Rater:
     name: str
     kind: str
     offline: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Votes:
+    """Answers of which tied ones share an item, and the number of each item's answer.
+
+    ``shares``: of the categories, shape (different answers, categories); a row sums to 1, or to 0
+    without labels. ``of_item``: shape (items,).
+    """
+
+    shares: Floats
+    of_item: Ints
+
+    def credit(self, truth: Ints, rows: Ints) -> Floats:
+        """How far the items ``rows`` are right, shape (rows,); NaN where there is no answer.
+
+        1, 0, or 1 / k where one of k tied answers is the truth: the accuracy to expect when ties
+        are broken at random (so Snow et al. 2008 score the majority). ``truth``: shape (rows,).
+        """
+        answers, answered = self.of_item[rows], self.shares.sum(axis=1) > 0
+        return np.where(answered[answers], self.shares[answers, truth], np.nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +147,20 @@ class LabelMatrix:
             self._patterns[kind] = find_patterns(self.of_kind(kind).counts())
         return self._patterns[kind]
 
+    @cached_property
+    def _votes(self) -> dict[str, "Votes"]:
+        return {}
+
+    def votes_of(self, kind: str) -> "Votes":
+        """The most frequent answers of ``kind`` to each item."""
+        if kind not in self._votes:
+            patterns = self.patterns_of(kind)
+            found = find_patterns(winners(patterns.counts).astype(np.int64))
+            self._votes[kind] = Votes(
+                np.nan_to_num(row_shares(found.counts)), found.of_item[patterns.of_item]
+            )
+        return self._votes[kind]
+
     def with_abstentions(self, kind: str) -> Ratings | None:
         """The ratings by ``kind``, "not sure" as one more category; None without abstentions."""
         own = self.abstained[self.kind_of[self.abstained[:, 1]] == KINDS.index(kind)]
@@ -159,9 +198,37 @@ def units_of(matrix: LabelMatrix, columns: Floats | Ints, rows: Ints) -> Units:
     return cluster_units(table, clusters, matrix.unit)
 
 
+def sparse_units(matrix: LabelMatrix, parts: Any, often: Ints, of_item: Ints, rows: Ints) -> Units:
+    """The same, of ``parts`` that would not fit as a table: sparse, shape (different rows, k).
+
+    ``often``: how many of the items ``rows`` have each; ``of_item``: which one each of them has.
+    """
+    clusters = matrix.clusters_of(rows)
+    if clusters is not None:
+        size = int(clusters.max(initial=-1)) + 1
+        cells = (np.ones(len(rows)), (clusters, of_item))
+        parts = sparse.csr_array(cells, shape=(size, len(often))) @ parts
+        often = np.ones(size, dtype=np.int64)
+    # Many items have too many different rows for draws.
+    if int(often.sum()) > MOST_DRAWN:
+        return Units(parts, often, matrix.unit, None)
+    return item_units(parts.toarray(), often, matrix.unit)
+
+
 def mean_units(matrix: LabelMatrix, values: Floats, rows: Ints) -> Units:
     """Units for the mean of ``values``, shape (rows,), of the items ``rows``."""
     if matrix.clusters is not None:
         return units_of(matrix, np.column_stack([values, np.ones(len(rows))]), rows)
     distinct, often = np.unique(values, return_counts=True)
     return item_units(np.column_stack([distinct, np.ones(len(distinct))]), often)
+
+
+def confusion_of(matrix: LabelMatrix, votes: Votes, truth: Ints, rows: Ints) -> ConfusionMatrix:
+    """The answers to the items ``rows`` by ``truth``, both of shape (rows,); each has an answer."""
+    shares, labels = sparse.csr_array(votes.shares), matrix.categories
+    answers, clusters, q = votes.of_item[rows], matrix.clusters_of(rows), len(matrix.categories)
+    if clusters is not None:
+        gold = indicate(truth, q)
+        return tabulate(shares[answers], gold, labels, clusters=clusters, unit=matrix.unit)
+    pairs, often, rows = number_keys(answers * q + truth, len(votes.shares) * q)
+    return tabulate(shares[pairs // q], indicate(pairs % q, q), labels, often=often, of_item=rows)

@@ -6,8 +6,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from labelhub.core.agreement.aggregation.majority import one_hot, single_winner, winners
 from labelhub.core.agreement.coefficients import chance, pairwise, sums
 from labelhub.core.agreement.coefficients.alpha import quadratic_weights
 from labelhub.core.agreement.coefficients.pairwise import (
@@ -16,7 +16,6 @@ from labelhub.core.agreement.coefficients.pairwise import (
     kappa_parts,
     percent_parts,
 )
-from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import (
     MOST_DRAWN,
     Units,
@@ -24,16 +23,20 @@ from labelhub.core.agreement.estimation import (
     estimate,
     estimate_share,
     few_items_doubt,
-    item_units,
     limit_interval,
     linearised_figure,
+    share_over_clusters,
 )
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.divergences import estimate_divergence
-from labelhub.core.agreement.reports.label_matrix import AUTHORS, LabelMatrix, units_of
+from labelhub.core.agreement.reports.label_matrix import (
+    AUTHORS,
+    LabelMatrix,
+    sparse_units,
+    units_of,
+)
 from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
 from labelhub.core.agreement.reports.texts import (
     missing_text_agreement,
@@ -86,18 +89,12 @@ class PairIntervals:
         parts |= {name: kappa_parts(tables, weights) for name, weights in self.weights.items()}
         for name, near in parts.items():
             errors, clusters = self.codes.spread(rater, near)
-            halves = errors * t_quantile(0.5 + CONFIDENCE / 2, np.maximum(clusters - 1, 1))
-            for figures, half, count in zip(rows, halves.tolist(), clusters.tolist(), strict=True):
+            over_clusters = share_over_clusters if name == "percent" else linearised_figure
+            for figures, error, count in zip(rows, errors.tolist(), clusters.tolist(), strict=True):
                 plain = figures[name]
                 if plain["value"] is not None:
-                    figures[name] = linearised_figure(
-                        plain["value"],
-                        half,
-                        n=plain["n"],
-                        unit=self.unit,
-                        clusters=count,
-                        lowest=0.0 if name == "percent" else -1.0,
-                        doubt=plain.get("doubt"),
+                    figures[name] = over_clusters(
+                        plain["value"], error, n=plain["n"], unit=self.unit, clusters=count
                     )
         return rows
 
@@ -123,7 +120,7 @@ class Pair:
     """The agreement of two sides on the ``items`` that both labelled.
 
     Kinds: ``figures`` are over all pairs of a label of the one and a label of the other on the same
-    item; ``majority_*`` over the items on which each kind has a single most frequent answer.
+    item; ``majority_*`` over the most frequent answers of each, of which tied ones share the item.
     """
 
     a: Side
@@ -233,6 +230,10 @@ def _kappa(table: Ints, value: float, error: float) -> Figure:
     )
 
 
+#: Different answers of a kind, shape (answers, categories), and the number of each item's.
+_Answers = tuple[Ints | Floats, Ints]
+
+
 def _compare_kinds(matrix: LabelMatrix, first: str, second: str) -> Pair:
     mine, theirs = matrix.patterns_of(first), matrix.patterns_of(second)
     rows = np.flatnonzero((mine.totals > 0)[mine.of_item] & (theirs.totals > 0)[theirs.of_item])
@@ -241,9 +242,9 @@ def _compare_kinds(matrix: LabelMatrix, first: str, second: str) -> Pair:
     if not items:
         nothing = undefined(reasons.NO_SHARED_ITEMS)
         return Pair(a, b, 0, {"percent": nothing, "cohen_kappa": nothing})
-    found = _pair_units(matrix, mine, theirs, rows)
+    found = _pair_units(matrix, (mine.counts, mine.of_item), (theirs.counts, theirs.of_item), rows)
     figures = {"percent": estimate_share(found, n=items)}
-    refused = matrix.chance_refusal
+    refused = _margins_refusal(matrix, items)
     if refused:
         figures |= dict.fromkeys(("cohen_kappa", "js_divergence"), undefined(refused))
         if matrix.options is not None:
@@ -254,57 +255,56 @@ def _compare_kinds(matrix: LabelMatrix, first: str, second: str) -> Pair:
         kappa = estimate(found, chance.pooled_kappa, n=items)
         figures |= {"cohen_kappa": kappa, "js_divergence": apart}
     figures |= text_agreement_of_kinds(matrix, first, second)
-    return Pair(a, b, items, figures | _majority_figures(matrix, mine, theirs))
+    return Pair(a, b, items, figures | _majority_figures(matrix, first, second, rows))
 
 
-def _pair_units(matrix: LabelMatrix, mine: Patterns, theirs: Patterns, rows: Ints) -> Units:
-    """The items ``rows`` ready to be estimated from; items with equal counts are one row."""
-    first, second = mine.of_item[rows], theirs.of_item[rows]
-    if matrix.clusters is not None or matrix.options is not None:
-        options = None if matrix.options is None else matrix.options[rows]
-        columns = _pair_parts(mine.counts[first], theirs.counts[second], options)
+def _margins_refusal(matrix: LabelMatrix, items: int) -> str | None:
+    """Why kappa and divergence of so many items are not computed; None where they are."""
+    long = items > MOST_DRAWN and len(matrix.categories) > reasons.MOST_MARGINS
+    return matrix.chance_refusal or (reasons.MANY_ANSWERS if long else None)
+
+
+def _pair_units(matrix: LabelMatrix, mine: _Answers, theirs: _Answers, rows: Ints) -> Units:
+    """The items ``rows`` ready to be estimated from; items with equal answers are one row."""
+    first, second = mine[1][rows], theirs[1][rows]
+    if matrix.options is not None:
+        columns = _option_parts(mine[0][first], theirs[0][second], matrix.options[rows])
         return units_of(matrix, columns, rows)
-    width = len(theirs.counts)
-    cells, often, _ = sums.number_keys(first * width + second, len(mine.counts) * width)
-    columns = _pair_parts(mine.counts[cells // width], theirs.counts[cells % width], None)
-    # Many items have too many different pairs of rows for draws.
-    if len(first) > MOST_DRAWN:
-        return Units(columns, often, "items", None)
-    return item_units(columns, often)
+    width = len(theirs[0])
+    cells, often, of_row = sums.number_keys(first * width + second, len(mine[0]) * width)
+    # Sparse, as a table of many items and categories would not fit.
+    parts = _pair_parts(
+        sparse.csr_array(mine[0])[cells // width], sparse.csr_array(theirs[0])[cells % width]
+    )
+    return sparse_units(matrix, parts, often, of_row, rows)
 
 
-def _majority_figures(matrix: LabelMatrix, mine: Patterns, theirs: Patterns) -> dict[str, Figure]:
-    """Figures of the items on which both kinds have a single most frequent answer."""
-    refused = matrix.chance_refusal
-    first = single_winner(winners(mine.counts))[mine.of_item]
-    second = single_winner(winners(theirs.counts))[theirs.of_item]
-    both = np.flatnonzero((first >= 0) & (second >= 0))
-    if not len(both):
-        percent, kappa = [undefined(reasons.NO_SINGLE_ANSWER)] * 2
-    elif matrix.clusters is not None:
-        q, n = matrix.ratings.n_categories, len(both)
-        columns = _pair_parts(one_hot(first[both], q), one_hot(second[both], q), None)
-        found = units_of(matrix, columns, both)
-        percent, kappa = estimate_share(found, n=n), estimate(found, chance.pooled_kappa, n=n)
-    else:
-        table = pairwise.contingency(first, second, mine.counts.shape[1])
-        value, error = pairwise.cohen_kappa(table[None])[0], pairwise.kappa_error(table[None])[0]
-        percent, kappa = _percent(table), _kappa(table, value, error)
+def _majority_figures(
+    matrix: LabelMatrix, first: str, second: str, rows: Ints
+) -> dict[str, Figure]:
+    """Figures of the most frequent answers to the items ``rows``; tied ones share their item."""
+    mine, theirs = matrix.votes_of(first), matrix.votes_of(second)
+    found = _pair_units(matrix, (mine.shares, mine.of_item), (theirs.shares, theirs.of_item), rows)
+    refused = _margins_refusal(matrix, len(rows))
     return {
-        "majority_percent": percent,
-        "majority_kappa": undefined(refused) if refused else kappa,
+        "majority_percent": estimate_share(found, n=len(rows)),
+        "majority_kappa": undefined(refused)
+        if refused
+        else estimate(found, chance.pooled_kappa, n=len(rows)),
     }
 
 
-def _pair_parts(mine: Ints | Floats, theirs: Ints | Floats, options: Ints | None) -> Floats:
-    """Agreeing pairs of labels, pairs; then how often either side has each category.
+def _pair_parts(mine: Any, theirs: Any) -> Any:
+    """Agreeing pairs of labels, pairs; then how often either side has each category: sparse."""
+    per_first, per_second = (side.sum(axis=1)[:, None] for side in (mine, theirs))
+    alike = mine.multiply(theirs).sum(axis=1)[:, None]
+    columns = [alike, per_first * per_second, mine.multiply(per_second), theirs.multiply(per_first)]
+    return sparse.hstack(
+        [sparse.csr_array(column) for column in columns], format="csr", dtype=float
+    )
 
-    For items with their own options the third column is the agreement by chance.
-    """
-    first, second = mine.astype(np.float64), theirs.astype(np.float64)
-    per_first, per_second = first.sum(axis=1, keepdims=True), second.sum(axis=1, keepdims=True)
-    pairs = per_first * per_second
-    alike = (first * second).sum(axis=1, keepdims=True)
-    if options is not None:
-        return np.hstack([alike, pairs, pairs / np.maximum(options, 1)[:, None]])
-    return np.hstack([alike, pairs, first * per_second, second * per_first])
+
+def _option_parts(mine: Ints | Floats, theirs: Ints | Floats, options: Ints) -> Floats:
+    """Agreeing pairs of labels, pairs, and agreement by chance of items with their own options."""
+    pairs = (mine.sum(axis=1) * theirs.sum(axis=1)).astype(np.float64)
+    return np.column_stack([(mine * theirs).sum(axis=1), pairs, pairs / np.maximum(options, 1)])

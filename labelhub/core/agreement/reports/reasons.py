@@ -1,7 +1,8 @@
 """Why a number is null: a code for programs, and the words for people."""
 
-from labelhub.core.agreement.estimation import add_doubts, few_items_doubt
-from labelhub.core.agreement.figures import Figure
+from collections.abc import Iterable, Mapping
+
+from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.texts import gettext_noop
 
@@ -25,11 +26,18 @@ TOO_FEW_LABELS = "fewer_than_two_labels"
 TOO_MANY_LABELS = "too_many_labels"
 FEW_ITEMS = "few_items"
 ONE_CLUSTER = "one_cluster"
-NO_SINGLE_ANSWER = "no_single_answer"
 NEVER_PREDICTED = "never_predicted"
 NEVER_TRUE = "never_true"
 NEITHER = "neither_predicted_nor_true"
 NOT_RECORDED = "not_recorded"
+PRICE_UNKNOWN = "price_unknown"
+WHOLE_PROJECT = "only_of_the_whole_project"
+NO_ABSTENTIONS = "no_abstentions"
+NO_REPEATS = "no_repeats"
+NO_PEOPLE = "no_labels_of_people"
+ONE_KIND = "one_kind"
+GOLD_IMPORTED = "gold_imported"
+VIEW_NOT_KNOWN = "view_not_known"
 
 WORDS = {
     NO_VARIATION: gettext_noop("All labels are the same: chance alone would give full agreement."),
@@ -58,25 +66,29 @@ WORDS = {
     TOO_MANY_LABELS: gettext_noop("There are too many labels to compute this while you wait."),
     FEW_ITEMS: gettext_noop("Too few items for this test."),
     ONE_CLUSTER: gettext_noop("All its items belong together, so their spread is not known."),
-    NO_SINGLE_ANSWER: gettext_noop("No item has a single most frequent answer."),
     NEVER_PREDICTED: gettext_noop("The label was never predicted."),
-    NEVER_TRUE: gettext_noop("The label is never the truth."),
-    NEITHER: gettext_noop("The label is neither predicted nor ever the truth."),
+    NEVER_TRUE: gettext_noop("The label is never in the reference."),
+    NEITHER: gettext_noop("The label is neither predicted nor in the reference."),
     NOT_RECORDED: gettext_noop("Nobody recorded it."),
+    PRICE_UNKNOWN: gettext_noop("The price of a model is not known."),
+    WHOLE_PROJECT: gettext_noop("It is computed for the whole project only."),
+    NO_ABSTENTIONS: gettext_noop("Nobody abstained."),
+    NO_REPEATS: gettext_noop("Nobody answered an item again."),
+    NO_PEOPLE: gettext_noop("No crowd worker or expert gave a label."),
+    ONE_KIND: gettext_noop("Needs two kinds with labels of items that have a reference."),
+    GOLD_IMPORTED: gettext_noop(
+        "The gold was imported: it is not known whether a suggestion was in view."
+    ),
+    VIEW_NOT_KNOWN: gettext_noop("It is not known whether a suggestion was in view."),
 }
 
+
+#: Of many items, the margins of more categories take some seconds for each figure.
+MOST_MARGINS = 2_000
 
 CLUSTERS_IGNORED = (
     "clusters_ignored: the interval takes items for independent, yet several share {unit}"
 )
-#: The reasons of ``scores`` as codes of a report.
-CODES = {
-    "no item has both a prediction and gold": NO_SINGLE_ANSWER,
-    "predictions or gold do not vary": NO_VARIATION,
-    "the label was never predicted": NEVER_PREDICTED,
-    "the label is never in gold": NEVER_TRUE,
-    "the label is neither predicted nor in gold": NEITHER,
-}
 
 
 def ignored_clusters_doubt(matrix: LabelMatrix) -> str | None:
@@ -84,14 +96,11 @@ def ignored_clusters_doubt(matrix: LabelMatrix) -> str | None:
     return None if matrix.clusters is None else CLUSTERS_IGNORED.format(unit=matrix.unit)
 
 
-def score_with_code(found: Figure, items: int) -> Figure:
-    """A figure of ``scores`` with its reason as a code, ends around its value, and its doubts.
-
-    ``items``: how many it rests on.
-    """
-    if found["value"] is None:
-        return {**found, "reason": CODES.get(found["reason"], found["reason"])}
-    return add_doubts(widen_to_value(found), few_items_doubt(items))
+def fill_missing(
+    found: Mapping[str, Figure], names: Iterable[str], reason: str
+) -> dict[str, Figure]:
+    """``found`` with every one of ``names``: which figures there are never depends on the data."""
+    return {**found, **{name: undefined(reason) for name in names if name not in found}}
 
 
 def widen_to_value(found: Figure) -> Figure:

@@ -11,7 +11,7 @@ from labelhub.core.agreement.estimation import Units, cluster_units, estimate_sh
 from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.kind_agreement import kind_agreement
+from labelhub.core.agreement.reports.kind_agreement import figure_names, kind_agreement
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, Rater
 
 MOST_ANNOTATORS = 40
@@ -57,6 +57,18 @@ class Repeats:
         }
 
 
+def no_repeats(matrix: LabelMatrix) -> Repeats:
+    """What is reported of a kind in which nobody answers an item again."""
+    names = _names(matrix)
+    return Repeats(dict.fromkeys(names, undefined(reasons.NO_REPEATS)), 0, 0, 0, [])
+
+
+def _names(matrix: LabelMatrix) -> list[str]:
+    known = figure_names(matrix)
+    first = ("percent", matrix.task.coefficients[0])
+    return [*first, *(name for name in BESIDE if name in known and name not in first)]
+
+
 def measure_repeats(matrix: LabelMatrix) -> dict[str, Repeats]:
     """Kind → its annotators' agreement with themselves; empty where nobody answers again.
 
@@ -87,12 +99,11 @@ def _kind_repeats(matrix: LabelMatrix, kind: str) -> Repeats | None:
     cells = _repeated_cells(matrix, kind)
     if not len(cells.items):
         return None
-    names = ("percent", cells.matrix.task.coefficients[0])
-    figures = kind_agreement(cells.matrix, kind)
+    names, figures = _names(cells.matrix), kind_agreement(cells.matrix, kind)
     if not (cells.matrix.patterns_of(kind).totals > 1).any():
-        figures |= dict.fromkeys(names, undefined(reasons.NO_PAIR))
+        figures |= dict.fromkeys(names[:2], undefined(reasons.NO_PAIR))
     return Repeats(
-        figures={name: figures[name] for name in (*names, *BESIDE) if name in figures},
+        figures={name: figures[name] for name in names},
         annotators=len(np.unique(cells.raters)),
         items=len(np.unique(cells.items)),
         repeats=int((cells.answers - 1).sum()),

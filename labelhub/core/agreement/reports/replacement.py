@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from labelhub.core.agreement import alt_test
 from labelhub.core.agreement.coefficients.alpha import masi_distance, quadratic_weights
 from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, add_doubts
-from labelhub.core.agreement.figures import Figure
-from labelhub.core.agreement.ratings import Floats, keep_latest
+from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.ratings import Floats, Ratings, keep_latest
+from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import UNKNOWN, LabelMatrix, Rater
 from labelhub.core.agreement.reports.reasons import widen_to_value
 
@@ -22,6 +23,12 @@ MACHINES = ("llm", "model")
 HUMANS = ("crowd", "expert")
 #: The epsilons of the curve: the price of a human, from nothing to half of all items.
 EPSILONS = tuple(round(0.025 * step, 3) for step in range(21))
+#: Of whom the price is taken where there are none.
+UNKNOWN_HUMANS = "skilled"
+LEAST_HUMANS = 3
+NO_CURVE = (None,) * len(EPSILONS)
+#: Reasons for which the test is of no use to the project.
+INAPPLICABLE = (reasons.FREE_TEXT, reasons.NO_AUTHOR, reasons.NO_PEOPLE)
 #: A similarity between every two answers: only of so many different ones.
 MOST_CATEGORIES = 400
 TESTED = "one-sided t-test over {unit}; Benjamini-Yekutieli"
@@ -49,6 +56,7 @@ class Replacement:
             "annotator_id": self.machine.id,
             "kind": self.machine.kind,
             "winning_rate": test.winning_rate,
+            "reason": test.advantage.get("reason"),
             "advantage": test.advantage["value"],
             "advantage_figure": test.advantage,
             "passes": test.passes,
@@ -97,14 +105,18 @@ class Replacement:
 def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Replacement]:
     """The test of every machine that labelled; ``by_author``: by the author's own answer.
 
-    Free texts have none: they are hardly ever the same, so all are equally far from each other.
+    Null for a reason where it does not apply. Free texts have none: they are hardly ever the same,
+    so all are equally far from each other.
     """
-    if matrix.task.written:
-        return []
     people = np.isin([rater.kind for rater in matrix.raters], HUMANS)
     humans = keep_latest(matrix.ratings.where(people[matrix.ratings.raters]))
-    if not len(humans):
-        return []
+    reason = _refusal(matrix, humans, by_author=by_author)
+    if reason:
+        return [
+            Replacement(rater, _no_test(reason), (), UNKNOWN_HUMANS, NO_CURVE, by_author)
+            for number, rater in enumerate(matrix.raters)
+            if rater.kind in MACHINES and matrix.labels_of[number]
+        ]
     epsilon_for = _epsilon_for(matrix, people)
     similarity = _similarity(matrix)
     found = []
@@ -130,6 +142,20 @@ def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Repla
         unit = "items" if matrix.clusters is None else matrix.unit
         found.append(Replacement(rater, test, matrix.raters, epsilon_for, curve, by_author, unit))
     return found
+
+
+def _refusal(matrix: LabelMatrix, humans: Ratings, *, by_author: bool) -> str | None:
+    """The reason why no machine can be tested; None where some can."""
+    if matrix.task.written:
+        return reasons.FREE_TEXT
+    if by_author and not (matrix.author >= 0).any():
+        return reasons.NO_AUTHOR
+    return None if len(humans) else reasons.NO_PEOPLE
+
+
+def _no_test(reason: str) -> alt_test.AltTest:
+    epsilon = alt_test.EPSILON[UNKNOWN_HUMANS]
+    return alt_test.AltTest(epsilon, (), 0, None, undefined(reason), None, LEAST_HUMANS)
 
 
 def _epsilon_for(matrix: LabelMatrix, people: NDArray[np.bool_]) -> str:

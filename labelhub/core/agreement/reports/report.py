@@ -4,7 +4,7 @@ Also the agreement on each label, and the position bias of a kind among the opti
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,20 +23,24 @@ from labelhub.core.agreement.estimation import (
     rare_categories_doubt,
 )
 from labelhub.core.agreement.figures import Figure, share, undefined
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
-from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
+from labelhub.core.agreement.reports.aggregated_labels import WAYS, AggregatedLabels
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement, people_agreement
 from labelhub.core.agreement.reports.kind_tests import KindTests, compare_kinds
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, units_of
 from labelhub.core.agreement.reports.pair_agreement import Pair, annotator_pairs, kind_pairs
+from labelhub.core.agreement.reports.reasons import fill_missing
 from labelhub.core.agreement.reports.replacement import Replacement, run_alt_tests
 from labelhub.core.agreement.reports.sets import set_members
+from labelhub.core.agreement.reports.texts import AGAINST
 from labelhub.core.agreement.significance import ChiSquare, chi_square
 from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import LabelType
 
-MOST_LABELS = 60
+#: Items with different answers, times labels: tables of more take some hundred MB.
+MOST_CELLS = 25_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,37 +61,42 @@ def label_agreement(matrix: LabelMatrix, kind: str) -> list[LabelAgreement]:
     ratings = matrix.of_kind(kind)
     if not matrix.shares_categories or not len(ratings) or matrix.raters_of(kind) < 2:
         return []
-    if matrix.sets is None:
-        names, members = list(matrix.categories), np.eye(len(matrix.categories), dtype=bool)
-    else:
-        names, members = set_members(matrix.sets)
-    if not names or len(names) > MOST_LABELS:
-        return []
     patterns = matrix.patterns_of(kind)
-    yes = patterns.counts @ members.astype(np.int64)
+    names, yes = list(matrix.categories), patterns.counts
+    if matrix.sets is not None:
+        names, members = set_members(matrix.sets)
+        if len(names) * len(yes) > MOST_CELLS:
+            return []
+        # Whole numbers as floats: NumPy multiplies those many times faster.
+        yes = (yes.astype(np.float64) @ members).astype(np.int64)
     whole = patterns.totals
+    pairable = whole >= 2
     shares = patterns.items @ yes / len(ratings)
     return [
         LabelAgreement(
             name,
             float(shares[column]),
             _label_figures(
-                matrix, patterns, np.column_stack([whole - yes[:, column], yes[:, column]])
+                matrix,
+                patterns,
+                np.column_stack([whole - yes[:, column], yes[:, column]]),
+                pairable,
             ),
         )
         for column, name in enumerate(names)
     ]
 
 
-def _label_figures(matrix: LabelMatrix, patterns: Patterns, counts: Ints) -> dict[str, Figure]:
-    """``counts``: without and with the label, shape (patterns, 2)."""
+def _label_figures(
+    matrix: LabelMatrix, patterns: Patterns, counts: Ints, pairable: Bools
+) -> dict[str, Figure]:
+    """``counts``: without and with the label, shape (patterns, 2); ``pairable``: (patterns,)."""
     values = {"alpha_nominal": chance.alpha_nominal(2), "gwet_ac1": chance.gwet_ac(2)}
-    pairable = patterns.totals >= 2
     kept, often = counts[pairable], patterns.items[pairable]
     items = int(often.sum())
     if not items:
         return dict.fromkeys(("percent", *values), undefined(reasons.NO_PAIR))
-    found = _label_units(matrix, patterns, counts)
+    found = _label_units(matrix, patterns, counts, pairable)
     figures = {"percent": estimate_share(found, n=items)}
     if (kept.sum(axis=0) > 0).all():
         figures |= {name: estimate(found, value, n=items) for name, value in values.items()}
@@ -97,9 +106,8 @@ def _label_figures(matrix: LabelMatrix, patterns: Patterns, counts: Ints) -> dic
     return {name: add_doubts(figure, doubt) for name, figure in figures.items()}
 
 
-def _label_units(matrix: LabelMatrix, patterns: Patterns, counts: Ints) -> Units:
+def _label_units(matrix: LabelMatrix, patterns: Patterns, counts: Ints, pairable: Bools) -> Units:
     """The items with two labels or more, ready to be estimated from."""
-    pairable = patterns.totals >= 2
     if matrix.clusters is None:
         rows = sums.distinct_rows(counts[pairable], patterns.items[pairable])
         return item_units(sums.agreement_parts(rows.counts), rows.items)
@@ -218,6 +226,88 @@ class SourceCounts:
         }
 
 
+#: Where fewer than two kinds can be compared by a truth.
+NO_COMPARISON: dict[str, Any] = {
+    "kinds": [],
+    "items": 0,
+    "cochran_q": None,
+    "p": None,
+    "method": "",
+    "pairs": [],
+    "accuracy": {},
+    "best": None,
+    "labels": [],
+    "reason": reasons.ONE_KIND,
+}
+OF_LABELS = ("accuracy", "majority_accuracy", *(f"{way}_accuracy" for way in WAYS))
+BEYOND_CHANCE = ("cohen_kappa", "js_divergence")
+OF_OPTIONS = ("lift_over_guessing",)
+OF_SINGLE_ANSWERS = (
+    "majority_kappa",
+    "macro_precision",
+    "macro_recall",
+    "macro_f1",
+    "balanced_accuracy",
+    "mcc",
+)
+OF_SETS = (
+    "exact_match",
+    "hamming_loss",
+    "label_majority_accuracy",
+    "label_dawid_skene_accuracy",
+    "micro_precision",
+    "micro_recall",
+    "micro_f1",
+    "macro_f1",
+)
+OF_POINTS = (
+    "median_accuracy",
+    "median_spearman",
+    "median_quadratic_kappa",
+    "median_mean_absolute_error",
+    "median_root_mean_squared_error",
+    "mean_absolute_error",
+    "root_mean_squared_error",
+    "spearman",
+    "quadratic_kappa",
+)
+
+
+def accuracy_names(task: LabelType) -> tuple[str, ...]:
+    """The figures of a kind against a truth, whatever its labels are."""
+    names = OF_LABELS + BEYOND_CHANCE
+    if task.written:
+        return names + AGAINST
+    if not task.labelled:
+        return names + OF_OPTIONS
+    if task.several:
+        return names + OF_SETS
+    return names + OF_SINGLE_ANSWERS + (OF_POINTS if task.ordered else ())
+
+
+def pair_names(task: LabelType, level: str) -> tuple[str, ...]:
+    """The figures of two kinds, or of two annotators, whatever their labels are."""
+    names: tuple[str, ...] = ("percent", "cohen_kappa")
+    if level == "annotator":
+        names += ("weighted_kappa",) if task.ordered else ()
+    else:
+        names += ("js_divergence", "majority_percent", "majority_kappa")
+        names += ("s_q",) if not task.labelled and not task.written else ()
+    return names + (("token_f1",) if task.written else ())
+
+
+def _fill_accuracy(matrix: LabelMatrix, found: KindAccuracy) -> KindAccuracy:
+    reason = found.figures["accuracy"].get("reason") or reasons.MANY_ANSWERS
+    names = accuracy_names(matrix.task)
+    return replace(found, figures=fill_missing(found.figures, names, reason))
+
+
+def _fill_pair(matrix: LabelMatrix, found: Pair) -> Pair:
+    reason = found.figures["percent"].get("reason") or reasons.NO_SHARED_ITEMS
+    names = pair_names(matrix.task, found.level)
+    return replace(found, figures=fill_missing(found.figures, names, reason))
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The whole report; each part is described where it is made."""
@@ -254,9 +344,8 @@ class Report:
             },
             "alt_test": _by_machine_name(self.replacements),
             "alt_test_by_author": _by_machine_name(self.replacements_by_author),
-            "comparisons": {
-                truth: comparison.to_json() for truth, comparison in self.comparisons.items()
-            },
+            "comparisons": dict.fromkeys(("gold", "author"), NO_COMPARISON)
+            | {truth: comparison.to_json() for truth, comparison in self.comparisons.items()},
             "truths": _count_truths(self.matrix),
             "position_bias": {
                 kind: bias.to_json(self.matrix) for kind, bias in self.position_bias.items()
@@ -301,10 +390,12 @@ def build_report(matrix: LabelMatrix) -> Report:
         ("gold", matrix.gold, reasons.NO_GOLD),
         ("author", matrix.author, reasons.NO_AUTHOR),
     ):
-        measured = [kind for kind in labelled if (answers >= 0).any() and kind != truth]
         accuracies[truth] = {
-            kind: measure_accuracy(matrix, kind, answers, aggregated, missing=missing)
-            for kind in measured
+            kind: _fill_accuracy(
+                matrix, measure_accuracy(matrix, kind, answers, aggregated, missing=missing)
+            )
+            for kind in labelled
+            if kind != truth
         }
         compared = [kind for kind, accuracy in accuracies[truth].items() if accuracy.items]
         found = compare_kinds(matrix, compared, answers)
@@ -317,13 +408,13 @@ def build_report(matrix: LabelMatrix) -> Report:
         people=people_agreement(matrix),
         within={kind: kind_agreement(matrix, kind) for kind in matrix.kinds},
         per_label={kind: label_agreement(matrix, kind) for kind in matrix.kinds},
-        between=[*kind_pairs(matrix), *annotator_pairs(matrix)],
+        between=[
+            _fill_pair(matrix, pair) for pair in (*kind_pairs(matrix), *annotator_pairs(matrix))
+        ],
         against_gold=accuracies["gold"],
         against_author=accuracies["author"],
         replacements=run_alt_tests(matrix),
-        replacements_by_author=run_alt_tests(matrix, by_author=True)
-        if (matrix.author >= 0).any()
-        else [],
+        replacements_by_author=run_alt_tests(matrix, by_author=True),
         comparisons=tests,
         position_bias=_position_biases(matrix),
     )

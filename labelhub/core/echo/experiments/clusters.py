@@ -14,6 +14,7 @@ from scipy import special
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.figures import Figure
+from labelhub.core.texts import gettext_noop
 from labelhub.core.wilson import wilson_bounds
 
 CONFIDENCE = 0.95
@@ -36,13 +37,17 @@ Bounds = tuple[float, float]
 UNKNOWN: Bounds = (nan, nan)
 #: From as many units as this on, as the sizes weigh them, intervals covered as they say in trials.
 FEW_UNITS = 20
+ALONE = gettext_noop("one author only: the variance between them is unknown")
+FEW = gettext_noop(
+    "rests on fewer than 20 effective authors: the interval may miss more often than 1 in 20 times"
+)
 #: A dispersion below is rounding.
 NOTHING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Sums by unit (an author, or a window of time); both arrays have shape (units,)."""
+    """Sums by unit (an author); both arrays have shape (units,)."""
 
     events: Floats
     exposure: Floats
@@ -113,33 +118,21 @@ def rate_of(found: Clusters) -> ClusteredRate | None:
     effective = exposure / alike
     if units < 2:
         return ClusteredRate(value, exposure, units, effective, inf, 1.0)
-    spread, freedom = spread_of(found)
+    squares = ((found.events - value * found.exposure) / (1 - found.exposure / exposure)) ** 2
+    spread, freedom = float(squares.sum()), effective - 1
+    if spread > 0:
+        # As shares, so that squares of tiny ones do not vanish.
+        freedom = min(freedom, 2 / float(((squares / spread) ** 2).sum()))
     # Independent events have a dispersion of at least 1 - value; less is chance.
     dispersion = max(spread / exposure / value, 1 - value) if value > 0 else 0.0
     # With equal outcomes the correlation within units is unknown: assume a full one.
     dispersion = dispersion if dispersion > NOTHING else alike
-    return ClusteredRate(value, exposure, units, effective, dispersion, freedom)
+    return ClusteredRate(value, exposure, units, effective, dispersion, max(1.0, freedom))
 
 
-def spread_of(found: Clusters) -> tuple[float, float]:
-    """The variance of the rate, times the exposure squared, and its degrees of freedom.
-
-    As :func:`rate_of` says; of two units with exposure or more. Events may be negative here.
-    """
-    exposure = float(found.exposure.sum())
-    value = float(found.events.sum()) / exposure
-    squares = ((found.events - value * found.exposure) / (1 - found.exposure / exposure)) ** 2
-    spread = float(squares.sum())
-    freedom = exposure**2 / float((found.exposure**2).sum()) - 1
-    if spread > 0:
-        # As shares, so that squares of tiny ones do not vanish.
-        freedom = min(freedom, 2 / float(((squares / spread) ** 2).sum()))
-    return spread, max(1.0, freedom)
-
-
-def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
-    """The standard errors to either side of a two-sided interval (Student 1908)."""
-    return float(special.stdtrit(freedom, 0.5 + confidence / 2))
+def quantile(freedom: float) -> float:
+    """The standard errors to either side of a 95 % interval (Student 1908)."""
+    return float(special.stdtrit(freedom, 0.5 + CONFIDENCE / 2))
 
 
 def mean_bounds(rate: ClusteredRate) -> Bounds:

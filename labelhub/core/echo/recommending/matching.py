@@ -111,8 +111,8 @@ def match(
     voices = [_voice(index, feature, meanings or Meanings()) for feature in heard]
     whole = MESSAGE + (CONTEXT if before else 0.0)
     whole += sum(voice.weight for voice in voices)
-    by_message = index.postings.likeness(wanted) * (MESSAGE / whole)
-    by_context = index.postings.likeness(before) * (CONTEXT / whole)
+    by_message = index.likeness(wanted) * (MESSAGE / whole)
+    by_context = index.likeness(before) * (CONTEXT / whole)
     scores = by_message + by_context
     for voice in voices:
         scores += voice.verdicts * (voice.weight / whole)
@@ -150,7 +150,7 @@ def _weight_of(feature: Selected) -> float:
 def _voice(index: ItemIndex, feature: Selected, meanings: Meanings) -> _Voice:
     suited = index.suited(feature, is_open=feature.key in meanings.open_keys)
     sign, words = _words_of(feature, meanings)
-    alike = index.postings.likeness(terms(words)) * sign
+    alike = index.likeness(terms(words)) * sign
     verdicts = np.where(suited != 0, suited * ATTRIBUTE, alike)
     return _Voice(feature, _weight_of(feature), verdicts)
 

@@ -28,10 +28,6 @@ _ALIKE = 0.5
 #: is not "ordinary": a question to somebody in danger does more harm than a missing one.
 _CERTAIN, _DOUBTFUL = 0.5, 0.2
 _UNDER_AGE = re.compile(r"\bi(?:['’]?m| am) (?:only )?(?:1[0-7]|[6-9])\b", re.IGNORECASE)
-_LOOKS = (
-    "what the author asks for", "words of degree and urgency", "the meaning of the last sentence",
-    "what the author feels", "negations and conditions", "what is said about the author",
-)  # fmt: skip
 
 
 class OfflineModel:
@@ -87,10 +83,6 @@ def _answer(call: Call) -> str:
             title, most = _line(call.inputs["title"]), call.inputs["most_characters"]
             whole = f"{title}. {_line(call.inputs['sentence'])}"
             return f"Offer: {whole if len(whole) <= most else title[:most]}"
-        case Output.INSTRUCTIONS:
-            first, count = call.inputs.get("first", 0), call.inputs.get("count", 1)
-            looks = (_LOOKS[(first + number) % len(_LOOKS)] for number in range(count))
-            return "\n".join(f"Instruction: Look at {look} before all else." for look in looks)
     # A reporter speaks of an example instead of the item's text. No answer may hold a NUL.
     call = replace(call, text=str(call.inputs.get("example", call.text)).replace("\0", " "))
     if "verdicts" in call.inputs:

@@ -251,7 +251,7 @@ _DECLINED = re.compile(
 #: The outputs in free words, and what a model that refuses declines to do.
 _WORDED: Mapping[str, str] = {
     Output.ARGUMENT: "argue",
-    **dict.fromkeys((Output.QUESTION, Output.OFFER, Output.INSTRUCTIONS), "write it"),
+    **dict.fromkeys((Output.QUESTION, Output.OFFER), "write it"),
 }
 
 

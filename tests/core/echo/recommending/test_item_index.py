@@ -1,16 +1,13 @@
 """A catalogue made ready: what items say of whom they suit."""
 
-from collections import Counter
+from math import hypot, log
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelhub.core.echo.recommending.item_index import (
     ItemIndex,
-    Postings,
     denied,
     normalise_value,
     terms,
@@ -78,20 +75,14 @@ def test_any_text_is_read(text: str) -> None:
     assert denied(text) == denied(text.replace(" ", "_"))
 
 
-BAGS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=6)
-
-
-def build(bags: list[list[str]]) -> Postings:
-    return Postings([Counter(bag) for bag in bags])
-
-
-@pytest.mark.thorough
-@given(BAGS.filter(any), st.lists(st.sampled_from("abcdef"), max_size=8))
-def test_it_is_scikit_learns_where_all_terms_are_known(
-    bags: list[list[str]], asked: list[str]
-) -> None:
-    asked = [term for term in asked if any(term in bag for bag in bags)]
-    other = TfidfVectorizer(analyzer=list, sublinear_tf=True, smooth_idf=True)
-    rows = other.fit_transform(bags)
-    wanted = (rows @ other.transform([asked]).T).toarray().ravel()
-    np.testing.assert_allclose(build(bags).likeness(asked), wanted, atol=1e-9)
+def test_likeness_is_the_cosine_of_tf_idf_and_unknown_words_lower_it() -> None:
+    """A title counts three times; a word that no item has counts as the rarest."""
+    index = ItemIndex([ware("tent", "Dry."), ware("lamp", "Dry, warm.")])
+    rare, common = log(3 / 2) + 1, 1.0
+    tent = [rare * (1 + log(3)), common]
+    assert index.likeness(["tent"]) == pytest.approx([tent[0] / hypot(*tent), 0])
+    unknown = log(3) + 1
+    lowered = index.likeness(["tent"]) * rare / hypot(rare, unknown)
+    assert index.likeness(["tent", "boat"]) == pytest.approx(lowered)
+    assert ItemIndex([]).likeness(["tent"]).tolist() == []
+    assert ItemIndex([ware("!", "?")]).likeness(["tent"]).tolist() == [0]

@@ -24,7 +24,6 @@ from labelhub.core.echo.recommending.policies import (
     decide,
     rule_of,
 )
-from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.core.echo.recommending.wares import demo_index, ids, ware
 
@@ -77,24 +76,6 @@ def test_propensities_are_the_shares_of_draws(matches: list[Match], exploring: f
             assert decision.item_propensities[decision.match.item.id] == decision.propensity
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"draw": 1.0}, {"draw": -0.1}, {"draw": float("nan")}],
-)
-def test_numbers_are_checked(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput):
-        decided(GOOD, **wrong)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"least_match": -1}, {"exploring": 0.6}, {"every_messages": 0}, {"min_seconds": float("nan")}],
-)
-def test_rules_are_checked(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInput, match=next(iter(wrong))):
-        OfferRule(**wrong)
-
-
 INDEX = ItemIndex(
     [
         ware("kettle", "For a tent and a warm lamp."),
@@ -140,8 +121,3 @@ def test_each_is_decided_on_its_own_scale_under_the_same_caps(name: str, why: Wh
     assert found.why is Why.TOO_FEW_MESSAGES
     if name == RANDOM:
         assert matches[0].propensity == pytest.approx(1 / 3)
-
-
-def test_a_draw_is_checked() -> None:
-    with pytest.raises(InvalidInput, match="draw"):
-        OfferContext(message_text="", draw=1.0)

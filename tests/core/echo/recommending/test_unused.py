@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.catalogue import Unused, unused_attributes
+from labelhub.core.echo.recommending.catalogue import unused_attributes
 from labelhub.core.echo.recommending.item_index import ItemIndex
 from tests.core.echo.recommending.wares import says, ware
 
@@ -16,20 +16,10 @@ def test_features_and_values_that_it_has_not_are_named_the_commonest_first() -> 
         ware("b", attributes={"colour": "blue", "size": "!xl"}),
     ]
     assert unused_attributes(items, FEATURES) == [
-        Unused("colour", "", 2),
-        Unused("budget", "huge", 1),
-        Unused("size", "", 1),
+        ("colour", "", 2),
+        ("budget", "huge", 1),
+        ("size", "", 1),
     ]
-
-
-def test_it_says_so_in_words() -> None:
-    assert Unused("colour", "", 1200).words == (
-        "1,200 rows name the feature colour, which this site does not ask about: it is not used."
-    )
-    assert Unused("budget", "huge", 1).words == (
-        "1 row names the value “huge” of budget, which that feature does not have: it is never "
-        "expected of a message."
-    )
 
 
 VALUES = st.sampled_from(["lowest", "Upper_End", "plastic", "no plastic", "any", "huge"])

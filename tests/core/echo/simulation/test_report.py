@@ -16,6 +16,7 @@ from labelhub.core.echo.simulator import (
     NO_ASKING,
     NO_LEARNING,
     RANDOM,
+    RANDOM_SHOWN,
     WINDOW,
     Floats,
     Settings,
@@ -141,3 +142,14 @@ def test_in_a_moderately_small_world_echo_gains_accuracy_and_loses_fewer_clicks(
     assert found["accuracy_gain"]["low"] > 0
     assert found["regret_ratio"][NO_LEARNING.name]["high"] < 1
     assert found["ece"]["high"] <= 0.05
+
+
+@pytest.mark.thorough
+def test_where_authors_rate_offers_echo_finds_what_matters_sooner() -> None:
+    """Echo spends some questions on what mattered most; with random questions it cannot. The bounds
+    were 0.81 to 0.97 of the regret; with 60 features they were not clear of 1."""
+    world = Settings(messages=3_000, helpfulness=0.3)
+    found = simulate(world, 6, 30, arms=(ECHO, RANDOM, RANDOM_SHOWN, NO_ASKING))
+    assert found["regret_ratio"][RANDOM_SHOWN.name]["high"] < 1
+    shares = found["found"]
+    assert shares[ECHO.name]["value"] > shares[RANDOM_SHOWN.name]["value"]

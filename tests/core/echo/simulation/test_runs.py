@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from labelhub.core.echo import trust
+from labelhub.core.echo.events import CLICK
 from labelhub.core.echo.simulator import (
     ARMS,
     ECHO,
@@ -66,14 +67,17 @@ def test_all_arms_of_a_seed_see_the_same_messages_and_have_the_same_luck(
         def told(self: World) -> object:
             found = original(self)
             answers = found.values.tobytes() + found.answers.tobytes() + found.heard.tobytes()
-            seen.setdefault(arm.name, []).append((found.vector.tobytes(), answers, found.luck))
+            seen.setdefault(arm.name, []).append(
+                (found.vector.tobytes(), answers, found.luck.tobytes())
+            )
             return found
 
         monkeypatch.setattr(World, "next_message", told)
 
     for arm in ARMS:
         watched(arm)
-        play(Settings(40, 5, 150, spam=True, drift=True, per_author=True), 4, arm)
+        hard = Settings(40, 5, 150, spam=True, drift=True, per_author=True, helpfulness=0.5)
+        play(hard, 4, arm)
     assert len(seen[ECHO.name]) == 150
     assert all(message == seen[ECHO.name] for message in seen.values())
 
@@ -93,19 +97,24 @@ def test_of_whom_nothing_is_believed_nothing_is_learnt_but_trust() -> None:
     doubted = trust.AuthorBelief(answers=trust.LEAST - 1)
     echo.trusts[message.author] = doubted
     begun = beliefs(echo)
-    echo.rewarded(message, predicted, echo.select(predicted), clicked=True)
+    shown, _ = echo.select(predicted)
+    echo.rewarded(message, shown, 1 - predicted.sigma[shown], CLICK, 1.0)
+    echo.named(message, shown, 1 - predicted.sigma[shown], 0)
     echo.answered(message, predicted, 7)
     assert beliefs(echo) == begun
     assert echo.trusts[message.author] != doubted
 
 
 @pytest.mark.parametrize("arm", [ECHO, RANDOM_SHOWN], ids=lambda arm: str(arm.name))
-def test_of_what_goes_downstream_four_different_features_are_asked_about(arm: SimulatedArm) -> None:
+def test_four_different_features_that_may_go_downstream_are_asked_about(
+    arm: SimulatedArm,
+) -> None:
     world, echo = learner(arm)
     for _ in range(20):
         predicted = echo.predict(world.next_message().vector)
-        shown = echo.select(predicted)
-        asked = echo.questions(predicted, shown)
+        shown, candidates = echo.select(predicted)
+        asked = echo.questions(predicted, shown, candidates)
         assert len(set(shown.tolist())) == SMALL.k
         assert len(set(asked.tolist())) == SURVEY_SIZE
-        assert set(asked.tolist()) <= set(shown.tolist())
+        assert set(asked.tolist()) <= set((candidates if arm is ECHO else shown).tolist())
+        assert set(shown.tolist()) <= set(candidates.tolist())

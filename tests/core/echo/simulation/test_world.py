@@ -28,6 +28,8 @@ def messages(settings: Settings, count: int, seed: int = 0) -> list[Seen]:
         ("k", 101, "k: must be from 4 to half of the features."),
         ("messages", 99, "messages: must be from 100 to 1000000."),
         ("messages", 1_000_001, "messages: must be from 100 to 1000000."),
+        ("click_rate", 0.0, "click_rate: must be from 0.001 to 0.9."),
+        ("helpfulness", 1.1, "helpfulness: must be from 0 to 1."),
     ],
 )
 def test_what_is_out_of_range_is_refused(field: str, value: int, message: str) -> None:
