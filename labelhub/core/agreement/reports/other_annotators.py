@@ -51,8 +51,9 @@ def give_intervals(matrix: LabelMatrix, body: dict[str, Any]) -> None:
     body["people"] = _replace(body["people"], within_halves(people, kind), unit)
     for kind, figures in body["within"].items():
         body["within"][kind] = _replace(figures, within_halves(matrix, kind), unit)
-    for labels in body["per_label"].values():
-        _withhold(labels)
+    comparisons = map(_rows_of_comparison, body["comparisons"].values())
+    for rows in (*body["per_label"].values(), *comparisons):
+        _withhold(rows)
     for pair in body["between"]:
         if pair["level"] == "kind":
             halves = between_halves(matrix, pair["a"], pair["b"])
@@ -89,6 +90,12 @@ def _replace(figures: Mapping[str, Any], halves: Halves, unit: str) -> dict[str,
         for name, shown in figures.items()
         if isinstance(shown, dict) and "value" in shown
     }
+
+
+def _rows_of_comparison(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Everything with figures in a comparison of kinds."""
+    labels = [label["f1"] for label in found.get("labels", ())]
+    return [found.get("accuracy", {}), *labels, *found.get("pairs", ())]
 
 
 def _withhold(rows: list[dict[str, Any]]) -> None:
