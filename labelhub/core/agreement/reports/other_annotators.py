@@ -93,9 +93,8 @@ def _replace(figures: Mapping[str, Any], halves: Halves, unit: str) -> dict[str,
 
 
 def _rows_of_comparison(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Everything with figures in a comparison of kinds."""
-    labels = [label["f1"] for label in found.get("labels", ())]
-    return [found.get("accuracy", {}), *labels, *found.get("pairs", ())]
+    """The figures of single kinds in a comparison; a pair keeps its test and difference."""
+    return [found.get("accuracy", {}), *(label["f1"] for label in found.get("labels", ()))]
 
 
 def _withhold(rows: list[dict[str, Any]]) -> None:
