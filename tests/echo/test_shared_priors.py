@@ -12,6 +12,7 @@ from apps.echo.states import stored_state
 from labelhub.core.echo.events import Rewarded
 from labelhub.core.echo.relevance import Relevance
 from tests.factories.echo import echo_of
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -51,6 +52,15 @@ def test_a_new_site_begins_with_what_others_learnt(echo: Echo, taught: str) -> N
     # The prior that came from the first site is no evidence for it.
     assert log_priors(echo) == 0
     assert shared(echo) == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_workers_at_once_log_a_prior_once(echo: Echo, taught: str) -> None:
+    new = echo_of()
+    Echo.objects.filter(pk=new.pk).update(shares_relevance=True)
+    new.log.all().delete()
+    assert sum(at_once(lambda _: log_priors(Echo.objects.get(pk=new.pk)))) == 1
+    assert shared(new).keys() == {taught}
 
 
 def test_sites_that_have_learnt_nothing_yet_do_not_weaken_the_prior(

@@ -75,15 +75,18 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
 _SHARED = "shared-"
 
 
+@transaction.atomic
 def log_priors(echo: Echo) -> int:
     """Log changed priors of features; returns their number.
 
     A new feature without a prior of the owner starts from what the other sites of the server have
     learnt about one with the same key and values, unless this site or that one declines.
     """
+    # A concurrent call waits here, and finds the priors logged.
+    locked = Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
     logged = {
         feature: (ref, prior)
-        for feature, ref, prior in echo.log.filter(kind="expected")
+        for feature, ref, prior in locked.log.filter(kind="expected")
         .order_by("number")
         .values_list("feature", "ref", "data__prior")
     }
@@ -91,14 +94,14 @@ def log_priors(echo: Echo) -> int:
     features = {row.key: row for row in Feature.objects.filter(site=echo.site_id)}
     priors = {key: row.definition.get("prior") for key, row in features.items()}
     unset = {key for key, prior in priors.items() if prior is None}
-    shared = _shared_priors(echo, {key: features[key] for key in unset - logged.keys()})
+    shared = _shared_priors(locked, {key: features[key] for key in unset - logged.keys()})
     news: list[tuple[Event, int | None]] = []
     for key, given in priors.items():
         ref, last = logged.get(key, ("", 0.0))
         begins, prior = "expected-", given or 0.0
         if key in shared:
             begins, prior = _SHARED, shared[key]
-        elif given is None and ref.startswith(_SHARED) and echo.shares_relevance:
+        elif given is None and ref.startswith(_SHARED) and locked.shares_relevance:
             prior = last
         if prior != last:
             news.append((Expected(f"{begins}{uuid.uuid4().hex}", key, prior), None))
