@@ -15,6 +15,7 @@ from apps.projects.models import Project
 from tests.agreement.automation_world import (
     all_wrong,
     answer,
+    asked,
     debate_more,
     debated_project,
     promised,
@@ -152,11 +153,21 @@ def test_two_labels_per_item_double_the_labels_of_the_plan(project: Project) -> 
     )
     assert (once["labels_needed"], once["labels_expected"]) == (29, 122)
     assert (twice["labels_needed"], twice["labels_expected"]) == (58, 244)
-    asked = {"target": "10", "confidence": "95", "coverage": "50", "labels_per_item": "2"}
-    assert "244 blind labels" in words(client.get(address(project), asked))
+    given = {"target": "10", "confidence": "95", "coverage": "50", "labels_per_item": "2"}
+    assert "244 blind labels" in words(client.get(address(project), given))
     made = caller.post(rest(project), {"target": 0.1, "labels_per_item": 2}, format="json").json()
     assert "Each of them takes two blind labels." in words(client.get(address(project)))
     assert (made["sample"]["labels_per_item"], made["sample"]["pending"]) == (2, 122)
+
+
+def test_a_drawn_sample_refuses_another_promise(project: Project) -> None:
+    caller, drawn_for = member_api(project), {"target": 0.1, "labels_per_item": 2}
+    assert caller.post(rest(project), drawn_for, format="json").status_code == 202
+    for other in ({"target": 0.1}, {**drawn_for, "target": 0.2}, {**drawn_for, "confidence": 0.9}):
+        refused = caller.post(rest(project), other, format="json")
+        assert refused.status_code == 409, other
+        assert "labels_per_item 2" in refused.json()["detail"]
+    assert len(asked(project)) == 122
 
 
 def test_too_few_items_are_said_before_anybody_draws() -> None:

@@ -136,11 +136,13 @@ def _find_or_draw_sample(
     if live is None:
         return draw_sample(project, actor=actor, terms=terms), True
     promise.check_terms(terms)
-    if (live.target, live.confidence) != (terms.target, terms.confidence):
+    drawn_for = {name: getattr(live, name) for name in ("target", "confidence", "labels_per_item")}
+    if any(getattr(terms, name) != value for name, value in drawn_for.items()):
         raise Conflict(
             f"The sample was drawn for at most {live.target:g} wrong at a confidence of "
-            f"{live.confidence:g}. Another promise wants a sample of its own: give this one up.",
-            data={"target": live.target, "confidence": live.confidence},
+            f"{live.confidence:g} with labels_per_item {live.labels_per_item}. "
+            "Another promise wants a sample of its own: give this one up first.",
+            data=drawn_for,
         )
     return live, False
 
