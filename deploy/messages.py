@@ -35,7 +35,7 @@ ENGLISH_ERRORS = re.compile(
     r"apps/authors/(consumers|views)/|apps/authors/selectors/(authors|sites)"
     r"|apps/authors/services/(answers|authors|chat|limits|messages|privacy|trust)"
     r"|apps/common/(charts/)?(files|sealing)|apps/exchange/webhooks/transport|apps/labels/querysets"
-    r"|apps/echo/(learning_curves|states|services/(events|offer_delivery))"
+    r"|apps/echo/(states|services/(events|offer_delivery))"
     r"|labelhub/web/|labelhub/core/(agreement|debate|echo|interview|learning|similarity)"
     r"|/(admin|api|apps|consumers|jobs|management|migrations|serializers|tasks)[./]"
 )

@@ -14,7 +14,7 @@ from celery.worker import WorkController
 from django.db import close_old_connections, connections
 from kombu.transport import redis
 
-from apps.agreement.automation.tasks import keep_guarantees, look_after_job
+from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import write_heartbeat

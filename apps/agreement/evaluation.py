@@ -74,16 +74,6 @@ class PredictionSource:
         return Label.objects.independent().filter(annotator=self.annotator).order_by("pk")
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    text: str
-    query: Mapping[str, int]
-
-    @property
-    def address(self) -> str:
-        return urlencode(self.query)
-
-
 def find_source(
     project: Project, *, run_id: int | None, annotator_id: int | None, replicate: int = 1
 ) -> PredictionSource | None:
@@ -131,21 +121,22 @@ def evaluated_runs(project: Project) -> QuerySet[Run]:
     return Run.objects.filter(Exists(proposed), project=project)
 
 
-def source_choices(project: Project) -> Mapping[str, Sequence[Choice]]:
-    """The sources to choose from, in groups; two queries. Authors are too many to choose from."""
+def source_choices(project: Project) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """The sources to choose from, in groups: their names and the parameters that mean them; two
+    queries. Authors are too many to choose from."""
     own = Label.objects.independent().filter(annotator=OuterRef("pk"), run_uid__isnull=True)
     people = Annotator.objects.filter(Exists(own), project=project).exclude(kind=Kind.AUTHOR)
     people = people.order_by("kind", "name")
     groups = {
         gettext("Runs"): [
-            Choice(_replicate_words(run, replicate), _run_query(run, replicate))
+            (_replicate_words(run, replicate), urlencode(_run_query(run, replicate)))
             for run in evaluated_runs(project)[:MOST_RUNS]
             for replicate in range(1, run.replicates + 1)
         ],
         gettext("Annotators"): [
-            Choice(
+            (
                 f"{annotator_words(annotator.name)} ({annotator.get_kind_display()})",
-                {"annotator": annotator.pk},
+                urlencode({"annotator": annotator.pk}),
             )
             for annotator in people[:MOST_RUNS]
         ],
@@ -328,14 +319,11 @@ def items_in_cell(compared: Comparison, *, label: str, cell: str) -> list[int]:
     known = schema.label(label)
     if known is None:
         raise InvalidInput("label: the schema has no '%(label)s'.", label=label[:80])
-    sides = (
-        (pair.item_id, schema.names_in(pair.predicted), schema.names_in(pair.gold))
-        for pair in compared.pairs
-    )
+    names = schema.names_in
     return [
-        item_id
-        for item_id, predicted, gold in sides
-        if (known.name in predicted, known.name in gold) == CELLS[cell]
+        pair.item_id
+        for pair in compared.pairs
+        if (known.name in names(pair.predicted), known.name in names(pair.gold)) == CELLS[cell]
     ]
 
 

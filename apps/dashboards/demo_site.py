@@ -101,7 +101,8 @@ def make_offer(message: Message, line: Line, draws: Random) -> None:
     if decision is None or next_offer(message.author) is None:
         return
     for number, what in enumerate(("shown", *_draw_reaction(decision, line, draws))):
-        offers().record_event(message.author, decision.uid, what, f"{what}-{number}")
+        feature = _suited_key(decision, line) if what == "mattered" else ""
+        offers().record_event(message.author, decision.uid, what, f"{what}-{number}", feature)
 
 
 def move_offer_back(message: Message, moment: datetime) -> None:
@@ -129,13 +130,24 @@ def _draw_reaction(decision: Decision, line: Line, draws: Random) -> list[str]:
     clicks = ["click", "click"] if draws.random() < AGAIN else ["click"]
     if draws.random() >= SAID:
         return clicks
-    return [*clicks, "helpful" if suited > WARE + SUITED else "unhelpful"]
+    named = ["mattered"] if decision.mattered_keys else []
+    return [*clicks, "helpful" if suited > WARE + SUITED else "unhelpful", *named]
+
+
+def _suited_key(decision: Decision, line: Line) -> str:
+    """A feature, of those that the author is asked about, that the item suits; "" for none."""
+    suited = _suited_keys(decision, line)
+    return next((key for key in decision.mattered_keys if key in suited), "")
+
+
+def _suited_keys(decision: Decision, line: Line) -> list[str]:
+    known = decision.item.definition.get("attributes", {}) if decision.item else {}
+    return [key for key, value in line.answers.items() if value in known.get(key, ())]
 
 
 def _click_chance(decision: Decision, line: Line) -> float:
     item: dict[str, Any] = decision.item.definition if decision.item else {}
-    known = item.get("attributes", {})
-    suited = sum(value in known.get(key, ()) for key, value in line.answers.items())
+    suited = len(_suited_keys(decision, line))
     fits = line.ware in (*item.get("tags", ()), item.get("title", "").lower())
     return ANY + WARE * fits + SUITED * suited
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from itertools import compress
+from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
@@ -14,7 +15,7 @@ from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
-from apps.agreement.report.glance import AgreementGlance, read_glance
+from apps.agreement.report.services import read_glance
 from apps.authors.models import Site
 from apps.debates.models import Debate, Run
 from apps.labels.blindness import hidden_from, opinions_hidden_from
@@ -163,7 +164,7 @@ class Overview:
     runs: Sequence[Run]
     cost_nanousd: int
     unpriced: bool
-    agreement: AgreementGlance | None
+    agreement: dict[str, Any] | None
     changes: Changes
 
     @property

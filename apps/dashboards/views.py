@@ -32,8 +32,7 @@ from apps.projects.selectors import current_schema, get_project
 from apps.reviews.adjudication.docket import may_adjudicate
 from apps.reviews.comments.selectors import thread_on
 from apps.reviews.search.views import item_search
-from labelhub.core.echo.recommending.catalogue import read_catalogue
-from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.catalogue import Item, read_catalogue
 from labelhub.core.errors import NotFound
 
 

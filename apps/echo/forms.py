@@ -25,10 +25,7 @@ class EchoSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic on
 
     class Meta:
         model = Echo
-        fields = [
-            "k", "explore", "burden", "models_per_message", "shares_relevance", "llm_features",
-            "example_tokens",
-        ]  # fmt: skip
+        fields = [name for _, names in _GROUPS for name in names]
         labels = {
             "k": _("Features selected per message"),
             "explore": _("Share of surveys that ask at random"),
@@ -46,8 +43,8 @@ class EchoSettingsForm(forms.ModelForm):  # type: ignore[type-arg]  # generic on
             "explore": _("0 to 1. At 0, Echo never checks again a feature that seems unimportant."),
             "burden": _(
                 "0 to 1. The list of last messages below shows the value of each question: "
-                "relevance × uncertainty × chance of an answer. At 0, Echo asks whenever the "
-                "site's pauses allow it."
+                "uncertainty × possible relevance × chance of an answer. At 0, Echo asks whenever "
+                "the site's pauses allow it."
             ),
             "models_per_message": _(
                 "1 to 1,000, for the most relevant features. More take more time."
@@ -165,10 +162,13 @@ class ExperimentForm(forms.Form):
                 initial=50 if policy in (ECHO, KEYWORD) else None,
             )
 
-    def arms(self) -> list[Arm]:
-        """The arms that have a share."""
-        shares = ((policy, self.cleaned_data.get(policy)) for policy in POLICY_WORDS)
-        return [Arm(policy, share / 100, policy) for policy, share in shares if share]
+    def design(self) -> dict[str, Any]:
+        """The checked design; its arms are those that have a share."""
+        shares = ((policy, self.cleaned_data[policy]) for policy in POLICY_WORDS)
+        return {
+            "arms": [Arm(policy, share / 100, policy) for policy, share in shares if share],
+            **{name: self.cleaned_data[name] for name in ("name", "control", "planned_days")},
+        }
 
     def share_fields(self) -> list[forms.BoundField]:
         """The fields of the arms."""

@@ -5,12 +5,28 @@ The log is the source of truth; states, models and snapshots can be rebuilt from
 
 import uuid
 
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import BaseValidator, MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from apps.authors.models import Author, Message, Site
+
+
+def _count(
+    default: int, least: int | None, most: int, help_text: str
+) -> "models.PositiveSmallIntegerField[int, int]":
+    """A whole number from ``least`` (None: 0) to ``most``."""
+    bounds: list[BaseValidator] = [MaxValueValidator(most)]
+    if least is not None:
+        bounds.insert(0, MinValueValidator(least))
+    return models.PositiveSmallIntegerField(default=default, validators=bounds, help_text=help_text)
+
+
+def _share(default: float, most: float, help_text: str) -> "models.FloatField[float, float]":
+    """A number from 0 to ``most``."""
+    bounds = [MinValueValidator(0), MaxValueValidator(most)]
+    return models.FloatField(default=default, validators=bounds, help_text=help_text)
 
 
 class Echo(models.Model):
@@ -20,39 +36,19 @@ class Echo(models.Model):
         Site, primary_key=True, on_delete=models.CASCADE, related_name="echo"
     )
     on = models.BooleanField(default=True, help_text="Chooses what is asked, and learns.")
-    k = models.PositiveSmallIntegerField(
-        default=10,
-        validators=[MinValueValidator(1), MaxValueValidator(100)],
-        help_text="Features that go downstream.",
-    )
-    explore = models.FloatField(
-        default=0.1,
-        validators=[MinValueValidator(0), MaxValueValidator(1)],
-        help_text="Share of the surveys that ask at random.",
-    )
-    burden = models.FloatField(
-        default=0.0,
-        validators=[MinValueValidator(0), MaxValueValidator(1)],
-        help_text="What a question must be worth to be asked.",
-    )
-    models_per_message = models.PositiveSmallIntegerField(
-        default=40,
-        validators=[MinValueValidator(1), MaxValueValidator(1000)],
-        help_text="Feature models that are run for one message.",
-    )
+    k = _count(10, 1, 100, "Features that go downstream.")
+    explore = _share(0.1, 1, "Share of the surveys that ask at random.")
+    burden = _share(0.0, 1, "What a question must be worth to be asked.")
+    models_per_message = _count(40, 1, 1000, "Feature models that are run for one message.")
     shares_relevance = models.BooleanField(
         default=True,
         help_text="New features start from what other sites of the server have learnt, and give.",
     )
-    llm_features = models.PositiveSmallIntegerField(
-        default=4,
-        validators=[MaxValueValidator(20)],
-        help_text="Features a language model predicts for a message that is asked about.",
+    llm_features = _count(
+        4, None, 20, "Features a language model predicts for a message that is asked about."
     )
-    example_tokens = models.PositiveSmallIntegerField(
-        default=300,
-        validators=[MaxValueValidator(2000)],
-        help_text="Tokens of authors' answers in each prediction's prompt.",
+    example_tokens = _count(
+        300, None, 2000, "Tokens of authors' answers in each prediction's prompt."
     )
     offers_on = models.BooleanField(
         default=False, help_text="Items of the catalogue are offered; off: at once nowhere."
@@ -63,21 +59,9 @@ class Echo(models.Model):
     offer_min_seconds = models.PositiveIntegerField(
         default=120, help_text="Seconds between two offers to one author."
     )
-    offer_least_match = models.FloatField(
-        default=0.12,
-        validators=[MinValueValidator(0), MaxValueValidator(1)],
-        help_text="How well an item must fit.",
-    )
-    offer_explore = models.FloatField(
-        default=0.05,
-        validators=[MinValueValidator(0), MaxValueValidator(0.5)],
-        help_text="Share of the messages for which an item is drawn.",
-    )
-    reward_minutes = models.PositiveSmallIntegerField(
-        default=30,
-        validators=[MinValueValidator(1), MaxValueValidator(1440)],
-        help_text="An offer without a click after so long counts as none.",
-    )
+    offer_least_match = _share(0.12, 1, "How well an item must fit.")
+    offer_explore = _share(0.05, 0.5, "Share of the messages for which an item is drawn.")
+    reward_minutes = _count(30, 1, 1440, "An offer without a click after so long counts as none.")
     logged = models.PositiveBigIntegerField(default=0, help_text="Number of the newest event.")
     learnt = models.PositiveBigIntegerField(default=0, help_text="Events up to this are learnt.")
     state = models.BinaryField(default=b"", help_text="The selector, packed.")
@@ -97,6 +81,7 @@ class LogEvent(models.Model):
     class Kind(models.TextChoices):
         ANSWERED = "answered", _("Answered")
         REWARDED = "rewarded", _("Rewarded")
+        NAMED = "named", _("Named what mattered most")
         EXPECTED = "expected", _("Expected by the owner")
         WITHDRAWN = "withdrawn", _("Withdrawn")
         RESTORED = "restored", _("Restored")
@@ -250,7 +235,7 @@ class CatalogueItem(models.Model):
 
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="items")
     ref = models.CharField(max_length=100, help_text="The site's own name for it.")
-    definition = models.JSONField(help_text="See labelhub.core.echo.recommending.items.")
+    definition = models.JSONField(help_text="See labelhub.core.echo.recommending.catalogue.")
     active = models.BooleanField(default=True)
     changed_at = models.DateTimeField(default=timezone.now)
 
@@ -355,10 +340,16 @@ class Decision(models.Model):
     def __str__(self) -> str:
         return str(self.uid)
 
+    @property
+    def mattered_keys(self) -> list[str]:
+        """The features among which the offer asks what mattered most; none if it does not ask."""
+        mattered = self.offer.get("helpful", {}).get("mattered", {})
+        return [key for key, _name in mattered.get("options", ())]
+
 
 class OfferEvent(models.Model):
     """An event of an offer, reported by the author's page. Every click counts; an event that is
-    reported twice counts once."""
+    reported twice counts once, and of the answers to what mattered most the first one."""
 
     class Kind(models.TextChoices):
         SHOWN = "shown", _("Shown")
@@ -366,9 +357,13 @@ class OfferEvent(models.Model):
         HELPFUL = "helpful", _("Helpful")
         NOT_HELPFUL = "not_helpful", _("Not helpful")
         DISMISSED = "dismissed", _("Dismissed")
+        NAMED = "named", _("Named what mattered most")
 
     decision = models.ForeignKey(Decision, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=12, choices=Kind.choices)
+    feature = models.CharField(
+        max_length=60, blank=True, help_text="The one named as what mattered most; empty for none."
+    )
     ref = models.CharField(
         max_length=64, help_text="The sender's id: a second arrival is the same."
     )
@@ -377,7 +372,10 @@ class OfferEvent(models.Model):
     class Meta:
         ordering = ["pk"]
         constraints = [
-            models.UniqueConstraint(fields=["decision", "ref"], name="echo_offer_event_once")
+            models.UniqueConstraint(fields=["decision", "ref"], name="echo_offer_event_once"),
+            models.UniqueConstraint(
+                fields=["decision"], condition=models.Q(kind="named"), name="echo_offer_named_once"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """Words about offers: reasons and arms on pages, and what an offer asks its author."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
@@ -12,11 +13,9 @@ from labelhub.core.echo.recommending.policies import Why
 WHY_WORDS: Mapping[str, StrOrPromise] = {
     Why.GOOD_MATCH: _("Good match"),
     Why.EXPLORING: _("At random, to learn from it"),
-    Why.SENSITIVE: _("Sensitive topic"),
     Why.TOO_FEW_MESSAGES: _("Too few messages since the last offer"),
     Why.TOO_SOON: _("Too soon after the last offer"),
     Why.NO_MATCH: _("No item of the catalogue fits"),
-    Why.SHOWN_BEFORE: _("The fitting items were offered recently"),
     Why.WEAK_MATCH: _("No item fits well enough"),
     Why.OFF_TOPIC: _("The fitting items have little to do with the message"),
 }
@@ -46,6 +45,23 @@ WAS_IT_HELPFUL = {
 }
 YES = {"en": "Yes", "de": "Ja", "es": "Sí", "fr": "Oui", "ja": "はい", "ar": "نعم"}
 NO = {"en": "No", "de": "Nein", "es": "No", "fr": "Non", "ja": "いいえ", "ar": "لا"}
+#: The question that now and then follows the rating, and its answer if no option fits.
+WHAT_MATTERED = {
+    "en": "What mattered most for this suggestion?",
+    "de": "Was war für diesen Vorschlag am wichtigsten?",
+    "es": "¿Qué fue lo más importante para esta sugerencia?",
+    "fr": "Qu'est-ce qui a compté le plus pour cette suggestion ?",
+    "ja": "この提案で最も重要だったのはどれですか？",
+    "ar": "ما الأكثر أهمية لهذا الاقتراح؟",
+}
+NONE_OF_THESE = {
+    "en": "None of these",
+    "de": "Nichts davon",
+    "es": "Ninguna de estas cosas",
+    "fr": "Rien de tout cela",
+    "ja": "どれでもない",
+    "ar": "لا شيء مما سبق",
+}
 CHOSEN_BY = {
     "en": "Chosen by what you wrote here.",
     "de": "Ausgewählt nach dem, was Sie hier geschrieben haben.",
@@ -77,4 +93,13 @@ def helpful_words(language: str) -> dict[str, str]:
         "ask": translated(WAS_IT_HELPFUL, language),
         "yes": translated(YES, language),
         "no": translated(NO, language),
+    }
+
+
+def mattered_words(language: str, options: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """The question what mattered most; ``options``: keys and names of features."""
+    return {
+        "ask": translated(WHAT_MATTERED, language),
+        "options": options,
+        "none": translated(NONE_OF_THESE, language),
     }

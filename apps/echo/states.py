@@ -7,8 +7,7 @@ a thousand features and a hundred thousand authors. Snapshots hold whole states.
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from apps.echo.models import AuthorTrust, Echo, ModelState, Snapshot
 from labelhub.core.echo.state import (
@@ -18,36 +17,30 @@ from labelhub.core.echo.state import (
     unpack_model,
     unpack_selector,
 )
-from labelhub.core.echo.trust import LEAST, AuthorBelief
+from labelhub.core.echo.trust import AuthorBelief
 from labelhub.core.errors import InvalidInput
 
 _AT_ONCE = 500
 _TRUST = AuthorBelief._fields
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """The needed parts of a state; None for all of them."""
-
-    features: Collection[str] | None = None
-    authors: Collection[str] | None = None
-
-
-WHOLE = Parts()
-
-
-def stored_state(echo: Echo, parts: Parts = WHOLE) -> EchoState:
-    """The stored state: the selector, and the models and trusts of ``parts``.
+def stored_state(
+    echo: Echo,
+    features: Iterable[str] | None = None,
+    authors: Iterable[str] | None = None,
+) -> EchoState:
+    """The stored state: the selector, the models of ``features`` and the trusts of ``authors``;
+    None for all of them.
 
     Raises:
         InvalidInput: another version has written it, or it is damaged.
     """
     state = unpack_selector(bytes(echo.state)) if echo.state else EchoState()
     models, trusts = echo.models.all(), echo.trusts.all()
-    if parts.features is not None:
-        models = models.filter(feature__in=parts.features)
-    if parts.authors is not None:
-        trusts = trusts.filter(author__in=parts.authors)
+    if features is not None:
+        models = models.filter(feature__in=features)
+    if authors is not None:
+        trusts = trusts.filter(author__in=authors)
     state.models = {row.feature: unpack_model(bytes(row.packed)) for row in models}
     state.trusts = {row[0]: AuthorBelief(*row[1:]) for row in trusts.values_list("author", *_TRUST)}
     return state
@@ -56,25 +49,9 @@ def stored_state(echo: Echo, parts: Parts = WHOLE) -> EchoState:
 def readable_selector(echo: Echo) -> EchoState | None:
     """The stored state without models and trusts; None if it cannot be read and will be rebuilt."""
     try:
-        return stored_state(echo, Parts((), ()))
+        return stored_state(echo, (), ())
     except InvalidInput:
         return None
-
-
-def newer_state(echo: Echo, known: EchoState, learnt: int) -> EchoState:
-    """The stored state without trusts. Reads only the models that changed after event ``learnt``;
-    the others come from ``known``, a state of the same era at that event."""
-    state = unpack_selector(bytes(echo.state)) if echo.state else EchoState()
-    fresh = echo.models.filter(learnt__gt=learnt)
-    news = {row.feature: unpack_model(bytes(row.packed)) for row in fresh}
-    state.models = {**known.models, **news}
-    return state
-
-
-def doubted_authors(echo: Echo) -> frozenset[str]:
-    """Ids, as in the log, of authors whose answers teach nothing."""
-    rows = echo.trusts.filter(answers__lt=LEAST)
-    return frozenset(rows.values_list("author", flat=True))
 
 
 def store_state(echo: Echo, state: EchoState, number: int, *, whole: bool = True) -> None:

@@ -6,8 +6,9 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
+from apps.common.jobs import ensure_jobs
 from apps.echo.services.events import WITHIN
-from apps.echo.services.learning import keep_up
+from apps.echo.services.learning import KIND, echoes_with_news
 from apps.echo.services.offer_decisions import decide_about, expire_decisions, messages_due
 
 #: Seconds between rounds of learning in a process.
@@ -35,10 +36,11 @@ def keep_offers() -> int:
 
 
 def keep_echo() -> None:
-    """Learn from the events since the last round."""
+    """Start a job of learning for each site with events since the last round."""
     if _is_time("learn", EVERY):
         within = WITHIN if _is_time("all", ALL_EVERY) else LATELY
-        keep_up(within, trust=_is_time("trust", TRUST_EVERY))
+        trust = _is_time("trust", TRUST_EVERY)
+        ensure_jobs(KIND, echoes_with_news(timezone.now(), within, trust=trust))
 
 
 def _is_time(what: str, every: float) -> bool:

@@ -1,9 +1,10 @@
 """Querysets of the ledger; its rows cannot be changed through them."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from django.db import models
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 
 from labelhub.core.errors import LabelhubError
 
@@ -72,6 +73,24 @@ class GoldQuerySet(AppendOnlyQuerySet["Gold"]):
     def current(self) -> "GoldQuerySet":
         """The current decisions: neither superseded nor withdrawn."""
         return self.filter(superseded_by__isnull=True, withdrawn=False)
+
+    def made_under(self, versions: Collection[int]) -> "GoldQuerySet":
+        """The last decisions that were made under these versions of the labels (their ids), as the
+        newest of them has them: a change of labels that carried them to another version, or unmade
+        them there, is not a decision."""
+        # By item as a whole: one by one, SQLite would go through all gold for each item.
+        under, made = self.filter(schema__in=versions), self.filter(change=None)
+        decided = made.filter(pk__in=_newest(made), schema__in=versions)
+        # Merged labels may agree at last: then the change itself decides.
+        carried = ~Q(item__in=made.values("item"))
+        return under.filter(
+            Q(item__in=decided.values("item")) | carried, pk__in=_newest(under), withdrawn=False
+        )
+
+
+def _newest(gold: GoldQuerySet) -> QuerySet["Gold", Any]:
+    """The ids of the last rows of each item."""
+    return gold.order_by().values("item").annotate(last=Max("pk")).values("last")
 
 
 class ItemStateQuerySet(models.QuerySet["ItemState"]):

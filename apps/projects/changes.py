@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db.models import QuerySet
+
 from apps.projects.models import LabelSchema, SchemaChange
 from labelhub.core.schema import Value
 from labelhub.core.schema.migration import Fate
@@ -17,11 +19,14 @@ def started_changes(project_id: int) -> list[SchemaChange]:
     )
 
 
-def comparable_versions(schema: LabelSchema) -> list[int]:
+def comparable_versions(
+    schema: LabelSchema, changes: Sequence[SchemaChange] | None = None
+) -> list[int]:
     """Ids of the versions whose decisions hold under ``schema`` without migration: back to the
-    last added or split label, which earlier decisions could not choose."""
+    last added or split label, which earlier decisions could not choose. ``changes``: the started
+    ones, if they are known."""
     found, version = [schema.pk], schema.version
-    for change in reversed(started_changes(schema.project_id)):
+    for change in reversed(started_changes(schema.project_id) if changes is None else changes):
         added = any(isinstance(operation, Add | Split) for operation in change.parsed)
         if change.to_schema is None or change.to_schema.version > version:
             continue
@@ -30,6 +35,26 @@ def comparable_versions(schema: LabelSchema) -> list[int]:
         found.append(change.from_schema_id)
         version = change.from_schema.version
     return found
+
+
+def compared_schema(schema: LabelSchema) -> tuple[LabelSchema, list[int], "Translator"]:
+    """The schema to compare answers under ``schema`` by, the ids of versions whose decisions hold
+    under it, and the translator of values to it.
+
+    It is the newest one, unless a label was added or split since, which the answers could not
+    choose, or a change was taken back: then it is ``schema`` itself. One query.
+    """
+    changes = started_changes(schema.project_id)
+    newest = (changes[-1].to_schema if changes else None) or schema
+    versions = comparable_versions(newest, changes)
+    if schema.pk in versions:
+        return newest, versions, Translator(changes)
+    before = [
+        change
+        for change in changes
+        if change.to_schema is not None and change.to_schema.version <= schema.version
+    ]
+    return schema, comparable_versions(schema, changes), Translator(before)
 
 
 class Translator:
@@ -59,6 +84,16 @@ class Translator:
             after = change.plan.value(value)
             value = None if isinstance(after, Fate) else after
         return value
+
+    def values_of(self, rows: QuerySet[Any]) -> dict[int, Value]:
+        """Item → the value of its last row under the newest version, without values that no longer
+        exist. ``rows``: labels or gold, which an unfinished change has yet to carry over."""
+        found = {}
+        for item_id, given, version in rows.values_list("item_id", "value", "schema__version"):
+            value = self.value(version, given)
+            if value is not None:
+                found[item_id] = value
+        return found
 
     def evidence(
         self, version: int, evidence: Mapping[str, Sequence[str]]

@@ -16,11 +16,14 @@ function wait(notice) {
   notice.addEventListener("focusout", go);
 }
 
-/** Show `text` (plain text) in the tone ok, info, warn or bad. */
+/** Show `text` (plain text) in the tone ok, info, warn or bad. An error that is still shown is not repeated. */
 export function toast(text, tone = "info") {
   const region = document.getElementById("toasts");
   const pattern = document.getElementById("toast-pattern");
   if (!region || !pattern) return;
+  // A page that refreshes itself fails again and again while there is no network.
+  const errors = [...region.querySelectorAll("[data-toast=bad] .toast__text")];
+  if (tone === "bad" && errors.some((shown) => shown.textContent === text)) return;
   const notice = pattern.content.querySelector(`[data-toast=${tone}]`).cloneNode(true);
   notice.querySelector(".toast__text").textContent = text;
   region.append(notice);

@@ -17,7 +17,6 @@ from labelhub.core.agreement import (
 )
 from labelhub.core.agreement.intervals import BOOTSTRAP
 from labelhub.core.agreement.reports import (
-    divergences,
     kind_agreement,
     kind_tests,
     pair_agreement,
@@ -46,8 +45,8 @@ WRITTEN_BY_CORE = [
     figures.BY_AUTHOR,
     estimation.LINEARISED,
     estimation.CLUSTERED,
-    BOOTSTRAP + divergences.TOO_LARGE,
-    BOOTSTRAP + divergences.MOVED,
+    BOOTSTRAP + estimation.TOO_LARGE,
+    BOOTSTRAP + estimation.MOVED,
     pair_agreement.LARGE_SAMPLE,
     kind_agreement.SHROUT_FLEISS,
     texts_report.AT_MOST,

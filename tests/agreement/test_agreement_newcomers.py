@@ -41,9 +41,9 @@ def test_beside_a_label_stands_how_many_items_truly_have_it() -> None:
 
     # The crowd ties on one of the three good ones, and on one of the bad.
     assert report["against_author"]["crowd"]["ties"] == 2
-    assert [(row.label, row.items) for row in rows] == [("good", 3), ("bad", 3)]
+    assert [(row["label"], row["items"]) for row in rows] == [("good", 3), ("bad", 3)]
     earlier = {name: found for name, found in report.items() if name != "truths"}
-    assert [row.items for row in trust_table(earlier, truths_of(earlier)[0])[1]] == [None, None]
+    assert [row["items"] for row in trust_table(earlier, truths_of(earlier)[0])[1]] == [None, None]
 
 
 def test_texts_are_ranked_by_the_words_they_share(texts: Project) -> None:

@@ -103,9 +103,11 @@ def test_how_sure_a_machine_is_stands_beside_how_often_it_is_right() -> None:
 
     (found,) = confidence_rows(agreement_report(made))
     # Right on 30 of 40; 15 of 20 in each half: |0.9 − 0.75| and |0.7 − 0.75|, each for a half.
-    assert (found.n, found.sure, found.right, found.error) == (40, "80\xa0%", "75\xa0%", "10")
+    assert [found[name] for name in ("n", "sure", "right", "error")] == [
+        40, "80\xa0%", "75\xa0%", "10",
+    ]  # fmt: skip
     # (15·0.01 + 5·0.81 + 15·0.09 + 5·0.49) / 40
-    assert found.brier == "0.20"
+    assert found["brier"] == "0.20"
     words = seen(made, "details/tests/")
     assert "Are the machines as accurate as they are confident?" in words
     assert "expected calibration error" in words

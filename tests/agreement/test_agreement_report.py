@@ -205,6 +205,12 @@ def test_intervals_for_other_annotators_are_asked_for_in_the_same_words_everywhe
     assert "Intervals are 95 %, for these annotators." in page(made).content.decode()
     details = page(made, "details/coefficients/", intervals="annotators").content.decode()
     assert "too few annotators for an interval" in details
+    these = "The tests and intervals below are for these annotators"
+    for path in ("details/tests/", "report.html"):
+        assert these in page(made, path, intervals="annotators").content.decode()
+        assert these not in page(made, path).content.decode()
+    tests_page = page(made, "details/tests/", intervals="annotators").content.decode()
+    assert "for other annotators like these" not in tests_page
 
 
 def test_fewer_than_ten_items_have_values_and_say_that_they_have_no_interval(

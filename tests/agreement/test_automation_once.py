@@ -8,7 +8,7 @@ from django.utils import timezone
 from apps.accounts.roles import Role
 from apps.agreement.automation.decisions import author_labels_before
 from apps.agreement.automation.guarantee import audit_of, switch_off, switch_on
-from apps.agreement.automation.pool import count_pool, decided_by_people, read_pool
+from apps.agreement.automation.pool import count_pool, read_pool
 from apps.agreement.automation.sample import sample_of
 from apps.agreement.models import Guarantee
 from apps.debates.models import Debate
@@ -16,6 +16,7 @@ from apps.debates.selectors import rule_of
 from apps.debates.services import change_routing_rule
 from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import Annotator, Label
+from apps.labels.selectors import verified_as_of
 from apps.labels.services import (
     NewGold,
     annotator_for,
@@ -159,7 +160,7 @@ def test_the_database_counts_what_the_pool_holds(project: Project) -> None:
         len(pool.drawable),
     )
     decided = {
-        *decided_by_people(project).values_list("item_id", flat=True),
+        *verified_as_of(project.pk, timezone.now()).values_list("item_id", flat=True),
         *author_labels_before(project, timezone.now()).values_list("item_id", flat=True),
     }
     assert counts.decided == len(set(pool.drawable) & decided) > 0

@@ -112,6 +112,8 @@ def test_rest_from_the_drawing_to_the_end(project: Project) -> None:
     assert on.json()["guarantee"] == MEANING
     assert on.json()["audit"]["recent"]["reason"] == "no_items"
     assert promise["debated_since"] == 0
+    assert [share["label"] for share in on.json()["shares"]] == ["good", "bad"]
+    assert {*on.json()["shares"][0]} == {"label", "naive", "corrected"}
     off = caller.delete(rest(project))
     assert (off.status_code, off.json()["ended"]["reason"]) == (200, "switched_off")
     assert caller.delete(rest(project)).status_code == 409
@@ -168,6 +170,9 @@ def test_a_drawn_sample_refuses_another_promise(project: Project) -> None:
         assert refused.status_code == 409, other
         assert "labels_per_item 2" in refused.json()["detail"]
     assert len(asked(project)) == 122
+    # A stale tab still has the form, which the page has no more.
+    stale = member_browser(project).post(address(project), ASKED, follow=True)
+    assert "has a sample or a promise already" in words(stale)
 
 
 def test_too_few_items_are_said_before_anybody_draws() -> None:

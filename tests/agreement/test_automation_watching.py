@@ -8,11 +8,11 @@ from django.db import connection
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.agreement.automation import tasks
 from apps.agreement.automation.guarantee import (
     KIND,
     State,
     audit_of,
+    keep_guarantees,
     live_guarantee,
     settle_items,
     switch_off,
@@ -165,7 +165,7 @@ def test_a_plan_changed_by_hand_ends_it(force: tuple[Guarantee, User, Annotator]
 def test_what_is_live_or_undone_is_a_job(force: tuple[Guarantee, User, Annotator]) -> None:
     made, manager, who = force
     Job.objects.all().delete()
-    tasks.keep_guarantees()
+    keep_guarantees()
     assert waiting_jobs(KIND) == [made.pk]
     say(audited(made.project, 12), who, 8)
     work_on(KIND, made.pk)
@@ -173,10 +173,10 @@ def test_what_is_live_or_undone_is_a_job(force: tuple[Guarantee, User, Annotator
     assert (made.ending, made.applied) == ("broken", True)
     Job.objects.update(lease_until=None)
     work_on(KIND, made.pk)
-    tasks.keep_guarantees()
+    keep_guarantees()
     assert not Job.objects.exists(), "what is over and carried out needs nobody"
     Guarantee.objects.update(applied=False)
-    tasks.keep_guarantees()
+    keep_guarantees()
     assert waiting_jobs(KIND) == [made.pk]
     work_on(KIND, made.pk + 1)  # one that is gone
     assert not switch_off(made, actor=manager)

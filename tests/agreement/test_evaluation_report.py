@@ -59,7 +59,7 @@ def test_a_run_is_measured_by_hand_counted_numbers(aspects: Project) -> None:
     report = evaluation_report(aspects)
 
     food, service = report.evaluation.labels
-    assert food.confusion.to_json() == {
+    assert food.counts.to_json() == {
         "predicted_yes_gold_yes": 2,
         "predicted_yes_gold_no": 0,
         "predicted_no_gold_yes": 1,
@@ -179,4 +179,4 @@ def test_a_run_has_its_date_as_the_language_writes_it(moods: Project) -> None:
     run.created_at = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
     with override("de"):
-        assert run_words(run).endswith("28. Nov 2026")
+        assert run_words(run).endswith("28. Nov. 2026")

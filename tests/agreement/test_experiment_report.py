@@ -18,17 +18,22 @@ from apps.agreement.experiments.report import (
     report_of,
 )
 from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
-from apps.debates.selectors.experiments import arms_of
+from apps.debates.selectors.experiments import arms_of, verified_items
+from apps.labels.models import Gold
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
+from apps.projects.changes import comparable_versions
 from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import protocol
 from labelhub.core.errors import InvalidInput
+from labelhub.core.schema import LabelDef
+from labelhub.core.schema.operations import Add, Merge, Operation, Rename, Retire, Split
 from tests.factories.agreement import decide
 from tests.factories.labels import queued_items
 from tests.factories.llm import PromptVersionFactory
 from tests.factories.projects import ASPECTS, ProjectFactory
+from tests.factories.schema_changes import begun, changed, taken_back
 
 pytestmark = pytest.mark.django_db
 
@@ -140,7 +145,9 @@ def test_a_significantly_better_arm_is_named_with_its_price() -> None:
     assert words.startswith("B (Extractor, critic, judge (ECJ)) is significantly better than A")
     assert "right on 12 items that A gets wrong, wrong on 0" in words
     assert "3 times the calls" in words
-    better, worse = (row["cells"][1 - index].outcome for index, row in enumerate(pair_rows(report)))
+    better, worse = (
+        row["cells"][1 - index]["outcome"] for index, row in enumerate(pair_rows(report))
+    )
     assert (better, worse) == ("worse", "better")
 
 
@@ -246,6 +253,114 @@ def test_more_arms_take_no_more_queries(django_assert_num_queries: Any) -> None:
         make_report(trial.experiment, arms)
 
 
+RENAMED = {"good": "fine"}
+SWAPPED = {"good": "bad", "bad": "good"}
+THREE = {"task": "single", "labels": [{"name": name} for name in ("good", "bad", "poor")]}
+
+
+@pytest.mark.parametrize("names", [RENAMED, SWAPPED])
+def test_renamed_labels_change_no_result_of_old_debates(names: dict[str, str]) -> None:
+    trial = trial_of(["good", "good", "bad"])
+    rounds = [
+        [{"A": "bad", "B": "good", "C": "bad"}, {"A": "good", "B": "good", "C": "good"}],
+        [{"A": "good", "B": "good", "C": "good"}],
+        [{"A": "bad", "B": "bad", "C": "good"}, {"A": "good", "B": "bad", "C": "good"}],
+    ]
+    votes = [[["good", 3]], [["good", 3]], [["good", 2], ["bad", 1]]]
+    signals = [
+        {"first": first, "rounds": opinions, "votes": counted, "d_rate": 1.0, "first_d_rate": 1.0}
+        for first, opinions, counted in zip(["bad", "good", "bad"], rounds, votes, strict=True)
+    ]
+    trial.arm("discussion", ["good", "good", "good"], signals, calls=6)
+    verdicts = [["good", "bad", "good"]] * 3
+    hearings = [
+        {"first": "bad", "verdicts": verdict, "votes": [["good", 2], ["bad", 1]], "d_rate": 0.3}
+        for verdict in verdicts
+    ]
+    trial.arm("courtroom", ["good", "bad", "bad"], hearings, calls=6)
+    before = trial.report().to_json()
+    (read, *_) = readings_of(trial.experiment, arms_of(trial.experiment), "wrong-right")
+
+    changed(trial.project, *(Rename(old, new) for old, new in names.items()))
+
+    after = trial.report().to_json()
+    for arm in before["arms"]:
+        for label in arm["labels"]:
+            label["label"] = names.get(label["label"], label["label"])
+    assert after == before
+    (again, *_) = readings_of(trial.experiment, arms_of(trial.experiment), "wrong-right")
+    first = names.get(str(read.first), read.first)
+    assert (again.first, again.last, again.gold) == (first, names["good"], names["good"])
+
+
+def test_a_cached_comparison_has_the_new_name_of_a_label_without_gold() -> None:
+    trial = trial_of(["good"])
+    trial.arm("single", ["good"])
+    arms = arms_of(trial.experiment)
+    report_of(trial.experiment, arms)
+
+    changed(trial.project, Rename("bad", "poor"))
+
+    labels = only(report_of(trial.experiment, arms)).scores.labels
+    assert [label.label for label in labels] == ["good", "poor"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "accuracy"),
+    [
+        ([Merge(("bad", "poor"), "bad")], 1.0),
+        ([Add(LabelDef("new")), Rename("bad", "worse")], 2 / 3),
+        ([Add(LabelDef("new")), Merge(("bad", "poor"), "bad")], 2 / 3),
+        ([Split("bad", (LabelDef("worse"), LabelDef("worst")))], 2 / 3),
+    ],
+)
+def test_merged_labels_are_one_and_new_labels_end_a_comparison(
+    operations: Sequence[Operation], accuracy: float
+) -> None:
+    trial = trial_of(["good", "bad", "bad"], THREE)
+    trial.arm("single", ["good", "poor", "bad"])
+
+    changed(trial.project, *operations)
+
+    report = trial.report()
+    assert (report.items, only(report).scores.accuracy["value"]) == (3, accuracy)
+
+
+def test_a_comparison_outlasts_a_rename_that_is_taken_back() -> None:
+    trial = trial_of(["good", "bad", "bad"])
+    trial.arm("single", ["good", "good", "bad"])
+    before = trial.report().to_json()
+
+    taken_back(changed(trial.project, Rename("bad", "poor")))
+
+    assert trial.report().to_json() == before
+
+
+def test_a_decision_is_of_the_labels_that_it_could_choose() -> None:
+    trial = trial_of(["good", "bad", "bad"])
+    trial.arm("single", ["good", "good", "bad"])
+    changed(trial.project, Add(LabelDef("new")), Rename("bad", "worse"))
+    now = trial.project.schemas.latest("version")
+    assert verified_items(trial.project, comparable_versions(now)).count() == 0
+
+    carried = trial.items[1].golds.get(superseded_by=None)
+    Gold.objects.create(
+        item=carried.item, schema=now, value="new", basis=Gold.Basis.REVIEW, supersedes=carried
+    )
+
+    assert trial.report().items == 2
+    assert verified_items(trial.project, comparable_versions(now)).count() == 1
+
+
+def test_gold_that_a_change_has_yet_to_carry_over_counts_under_its_new_name() -> None:
+    trial = trial_of(["good", "bad"])
+    trial.arm("single", ["good", "bad"])
+
+    begun(trial.project, Rename("bad", "poor"))
+
+    assert only(trial.report()).scores.accuracy["value"] == 1.0
+
+
 def test_an_item_just_at_the_bound_is_ambiguous_however_its_passes_add_up() -> None:
     trial = trial_of(["good"])
     signals = [
@@ -265,3 +380,13 @@ def test_where_nothing_varies_the_number_of_items_still_says_how_sure_it_is() ->
         assert (found["value"], found["high"], found["n"]) == (1.0, 1.0, 12)
         assert found["low"] == pytest.approx(0.76, abs=0.01)
     assert arm.scores.unparsed["high"] == pytest.approx(0.24, abs=0.01)
+
+
+def test_an_answer_with_a_label_that_was_retired_since_is_wrong_but_was_parsed() -> None:
+    trial = trial_of(["good", "good"], THREE)
+    trial.arm("single", ["good", "poor"])
+
+    changed(trial.project, Retire("poor"))
+
+    scores = only(trial.report()).scores
+    assert (scores.accuracy["value"], scores.unparsed["value"]) == (0.5, 0.0)

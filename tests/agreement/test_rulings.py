@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from apps.accounts.models import User
 from apps.agreement.evaluation import find_source
 from apps.agreement.report.label_matrix import read_label_matrix
-from apps.agreement.report.repeats import read_repeats
+from apps.agreement.report.repeats import self_agreement
 from apps.agreement.report.slices import Slice
 from apps.exchange.exporters.base import Source, independent_labels, quotes_of
 from apps.exchange.exporters.ledger import ledger_chunks
@@ -115,7 +115,7 @@ def test_swapped_names_of_labels_are_those_of_earlier_votes_too(item: Item, judg
 def test_a_ruling_is_no_second_answer_of_its_giver(item: Item, judge: User) -> None:
     rule(item, judge)
     sheet, schema = read_label_matrix(item.project), current_schema(item.project)
-    assert read_repeats(item.project, Slice(), sheet, schema=schema) is None
+    assert self_agreement(item.project, sheet, Slice(), schema=schema) == {}
 
 
 def test_people_are_compared_by_their_votes(item: Item, judge: User) -> None:

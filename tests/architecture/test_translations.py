@@ -26,13 +26,14 @@ ENGLISH = {
     "templates/common/api_docs.html", "templates/common/redoc.html",
     "templates/common/swagger_ui.html", "templates/common/design", "templates/common/design.html",
     "apps/common/design.py", "apps/common/commands.py", "apps/common/views.py",
-    "apps/common/rows.py", "apps/common/api", "apps/echo/learning_curves.py",
+    "apps/common/rows.py", "apps/common/api",
     "apps/common/charts/drawing.py",
     # What a host copies, what a site says to authors in its six languages, and the demo's bot.
     "apps/authors/snippets.py", "apps/authors/translations.py", "apps/authors/widget",
     "apps/authors/services", "apps/dashboards/demo_site.py",
     "static/js/demo_shop.js", "static/js/site_preview.js", "static/js/swagger_ui.js",
-    # Files for programs, what is stored with them, and a question to a model.
+    # Files for papers and programs, what is stored with them, and a question to a model.
+    "apps/agreement/report/publication.py",
     "apps/exchange/exporters", "apps/exchange/manifests.py", "apps/exchange/shapes",
     "apps/exchange/webhooks/delivery_queue.py", "apps/exchange/webhooks/payloads.py",
     "apps/exchange/webhooks/transport.py", "apps/llm/probe.py",

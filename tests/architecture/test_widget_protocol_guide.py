@@ -26,7 +26,9 @@ def test_the_fields_are_as_listed(kind: str, body: type) -> None:
 
 
 def test_what_becomes_of_an_offer_is_listed() -> None:
-    (fates,) = re.findall(r"`oid what`: `([\w ]+)`", ROWS["offered"])
+    (fates,) = re.findall(r"`oid what feature`: `([\w ]+)`", ROWS["offered"])
     for what in fates.split():
-        assert KINDS["offered"]({"oid": "o-1", "what": what}) == Offered("o-1", what)
-    assert fates.split() == ["shown", "click", "helpful", "unhelpful", "close"]
+        named = {"feature": "budget"} if what == "mattered" else {}
+        read = KINDS["offered"]({"oid": "o-1", "what": what, **named})
+        assert read == Offered("o-1", what, **named)
+    assert fates.split() == ["shown", "click", "helpful", "unhelpful", "close", "mattered"]

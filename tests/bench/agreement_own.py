@@ -62,14 +62,14 @@ def work_on(name: str, ratings: Ratings, reference: data.Ratings) -> Work:
 
 
 def _coefficient(ratings: Ratings, of: Callable[[int], sums.Value]) -> float:
-    rows = sums.distinct_rows(ratings.counts())
+    rows = sums.find_patterns(ratings.counts())
     return float(
         of(ratings.n_categories)((rows.items @ sums.agreement_parts(rows.counts))[None, :])[0]
     )
 
 
 def _bootstrap(ratings: Ratings) -> float:
-    rows = sums.distinct_rows(ratings.counts())
+    rows = sums.find_patterns(ratings.counts())
     # Of so many items ``estimation.item_units`` would draw none: their interval is linearised.
     replicates = draw_weights(rows.items)
     drawn = estimation.Units(sums.agreement_parts(rows.counts), rows.items, "items", replicates)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
@@ -27,9 +28,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 from labelhub.core.echo.events import Answered
 from labelhub.core.echo.models import Floats, Prediction, predict
 from labelhub.core.echo.question_choice import choose
-from labelhub.core.echo.repeated_runs import Figure, mean_figure, side_by_side
+from labelhub.core.echo.simulator import Figure, mean_figure
 from labelhub.core.echo.state import EchoState, learn, signs_of
-from labelhub.core.echo.uncertainty import bin_doubts, calibration_error, new_bins, sigma
+from labelhub.core.echo.uncertainty import BINS, bin_doubts, calibration_error, sigma
 from labelhub.core.echo.vectors import vector_of
 from labelhub.core.similarity import same_text_key
 from tests.bench.report import option_parser, print_json
@@ -117,9 +118,10 @@ def replay(data: Labelled, orders: int, share: float) -> dict[str, Figure]:
     """The figures over the orders 0, 1, …: held-out accuracy at the end, Echo's lead over the
     curve, its gain over the most frequent label and with more answers, and the calibration error of
     all orders together."""
-    plays = {(arm, seed): (data, arm, seed, share) for arm in ARMS for seed in range(orders)}
-    found = side_by_side(play, plays)
-    traces = {arm: [found[arm, seed] for seed in range(orders)] for arm in ARMS}
+    played = Parallel(n_jobs=-1)(
+        delayed(play)(data, arm, seed, share) for seed in range(orders) for arm in ARMS
+    )
+    traces = {arm: played[place :: len(ARMS)] for place, arm in enumerate(ARMS)}
     echo = traces[ECHO]
     figures = {f"accuracy_{arm}": [trace.held_out[-1] for trace in traces[arm]] for arm in ARMS} | {
         "accuracy_commonest": [trace.commonest for trace in echo]
@@ -146,7 +148,7 @@ def play(data: Labelled, arm: str, seed: int, share: float) -> Trace:
     draws, state = np.random.default_rng([seed, 2]), EchoState()
     state.index(FEATURE)
     right, put = np.zeros(len(streamed), bool), np.zeros(len(streamed), bool)
-    bins, asked, held_out = new_bins(), [], []
+    bins, asked, held_out = np.zeros((3, BINS)), [], []
     ends = [*range(WINDOW, len(streamed), WINDOW), len(streamed)]
     points = set(np.linspace(0, len(ends) - 1, POINTS).astype(int).tolist())
 
@@ -195,7 +197,8 @@ def _choose(
     if arm == MARGIN:
         return np.argsort([prediction.margin for prediction in predicted], kind="stable")[:most]
     # There is one feature, so relevance and answers are those of every text.
-    return choose(doubts, most, draws).chosen
+    chosen, _ = choose(doubts, most, draws)
+    return chosen
 
 
 def _area(trace: Trace) -> float:

@@ -22,8 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent))
 
-from labelhub.core.echo.examples import Example, ExampleIndex
-from labelhub.core.echo.prediction import MessageContext, predict_call
+from labelhub.core.echo.prediction import Example, ExampleIndex, MessageContext, predict_call
 from labelhub.core.interview.calls import (
     ROLES,
     prediction_turn,

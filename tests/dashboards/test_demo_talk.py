@@ -10,6 +10,7 @@ from apps.accounts.services import create_user
 from apps.authors.models import Answer, Message
 from apps.dashboards.demo_site import MESSAGES, prepare_demo_site, sample_lines
 from apps.echo.models import Echo, LogEvent, OfferEvent, Scored
+from apps.echo.services import offer_decisions
 from apps.echo.services.learning import rebuild_state
 from apps.llm.services import ensure_builtin
 from labelhub.core.interview.features import starter_library
@@ -27,7 +28,10 @@ def test_the_samples_speak_of_features_and_values_that_the_shop_asks_about() -> 
 
 @pytest.mark.thorough
 @pytest.mark.django_db
-def test_echo_has_learnt_from_two_weeks_of_offers_and_a_second_start_adds_nothing() -> None:
+def test_echo_has_learnt_from_two_weeks_of_offers_and_a_second_start_adds_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(offer_decisions, "MATTERED_SHARE", 1.0)
     ensure_builtin()
     manager = create_user(username="manager").user
     echo = Echo.objects.get(site=prepare_demo_site(manager, []))

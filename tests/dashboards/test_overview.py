@@ -9,8 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.roles import Role
-from apps.agreement.report.glance import read_glance
-from apps.agreement.report.services import agreement_report
+from apps.agreement.report.services import agreement_report, read_glance
 from apps.dashboards.selectors import Changes, next_step, overview
 from apps.debates.models import Run
 from apps.labels.models import ItemState
@@ -211,7 +210,7 @@ def test_agreement_is_read_from_the_stored_report_and_never_computed(client: Cli
 
     glance = read_glance(project)
     assert glance is not None
-    assert (glance.figure["value"], glance.figure["n"]) == (1.0, 3)
+    assert (glance["figure"]["value"], glance["figure"]["n"]) == (1.0, 3)
     assert "Krippendorff" in page(client, project)
 
 

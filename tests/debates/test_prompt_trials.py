@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.test import Client
 from django.urls import reverse
 
@@ -10,14 +11,18 @@ from apps.accounts.roles import Role
 from apps.common.jobs import waiting_jobs
 from apps.debates.forms import TrialForm
 from apps.debates.models import Debate, PromptVariant, Run
+from apps.debates.selectors.prompts import get_trial, trial_rows, trial_sides
 from apps.debates.services import prompts, run_slice
 from apps.debates.tasks import KIND
 from apps.labels.models import Gold
 from apps.llm.services import ensure_builtin
 from apps.projects.models import Item
-from apps.projects.selectors import current_schema
+from apps.projects.selectors import current_schema, find_project
+from labelhub.core.schema import LabelDef
+from labelhub.core.schema.operations import Add, Operation, Rename
 from tests.factories.debates import QUICK, Script, project_with_items, variant_of
 from tests.factories.projects import member_browser
+from tests.factories.schema_changes import changed
 
 #: Runs are driven in threads of their own, which see only what was committed.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -112,3 +117,25 @@ def test_without_scripts_the_cost_of_a_trial_is_shown_before_it_starts() -> None
     assert shown.status_code == 200
     assert "Estimates for both runs" in shown.content.decode()
     assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "operations", [[Rename("good", "fine")], [Rename("good", "fine"), Add(LabelDef("new"))]]
+)
+def test_a_trial_outlasts_renamed_labels(operations: list[Operation]) -> None:
+    project = project_with_items(2)
+    for item in project.items.all():
+        verify(item, "good")
+    variant = variant_of(project)
+    models = dict.fromkeys(prompts.trial_roles(variant)[1], ensure_builtin())
+    tried, beside = prompts.start_trial(
+        project=project, actor=None, plans=prompts.trial_plans(project, variant, models)
+    )
+    run_slice(tried.pk, open_models=Script("Final Decision: good").open, pace=QUICK)
+    run_slice(beside.pk, open_models=Script("Final Decision: bad").open, pace=QUICK)
+
+    changed(project, *operations)
+
+    trial = get_trial(find_project(project.slug), tried.pk)
+    sides = trial_sides(trial, trial_rows(trial, AnonymousUser()))
+    assert [(side.right, side.known) for side in sides] == [(2, 2), (0, 2)]

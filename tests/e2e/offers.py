@@ -30,6 +30,20 @@ WORDS: dict[str, Any] = {
     "why": "Chosen by what you wrote here.",
 }
 
+#: An offer that asks what mattered most, once it is rated.
+ASKS: dict[str, Any] = WORDS["helpful"] | {
+    "mattered": {
+        "ask": "What mattered most for this suggestion?",
+        "options": [
+            ["urgency", "Urgency"],
+            ["budget", "Budget"],
+            ["experience_level", "How much experience there is with such things"],
+            ["recipient", "Who it is for"],
+        ],
+        "none": "None of these",
+    }
+}
+
 
 def written(page: Page, address: str, site: Site) -> None:
     """Open a page, write something there that nothing is asked about, and agree; the server knows
@@ -95,6 +109,15 @@ def became(server: Server, uid: str) -> list[str]:
         "ON decision.id = decision_id WHERE uid = ? ORDER BY event.id"
     )
     return [row["kind"] for row in rows(server, sql, uid)]
+
+
+def named(server: Server, uid: str) -> list[str]:
+    """The features of an offer that its author named as what mattered most."""
+    sql = (
+        "SELECT feature FROM echo_offerevent event JOIN echo_decision decision "
+        "ON decision.id = decision_id WHERE uid = ? AND kind = 'named'"
+    )
+    return [row["feature"] for row in rows(server, sql, uid)]
 
 
 def await_event(page: Page, server: Server, uid: str, kind: str, times: int = 1) -> None:

@@ -91,5 +91,5 @@ def _offer_experiment(page: Page, site: str) -> str:
     page.get_by_label("Name").fill("Does matching pay?")
     page.get_by_role("button", name="Save the design").click()
     page.get_by_role("button", name="Start the experiment").click()
-    page.get_by_role("button", name="End the experiment").wait_for()
+    page.get_by_text("End the experiment").wait_for()
     return page.url.removeprefix(page.url.partition("/p/")[0])

@@ -72,7 +72,8 @@ def draw(page: Page, project: str) -> None:
 
 def give_up(page: Page) -> None:
     """So that the project is as before."""
-    page.get_by_role("button", name=re.compile("Discard the sample")).click()
+    page.get_by_text(re.compile("Discard the sample")).click()
+    page.get_by_role("button", name="Yes, discard it").click()
     expect(page.get_by_text("Earlier promises")).to_be_visible()
     expect(page.get_by_role("heading", name="The promise")).to_be_visible()
 

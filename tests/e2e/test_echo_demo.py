@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.e2e.browser import Troubles
 from tests.e2e.conftest import OpenAs
 from tests.e2e.offers import became, link, offer
 from tests.e2e.server import Server
@@ -40,6 +41,20 @@ def test_a_manager_sees_numbers_rise_while_a_visitor_writes_and_clicks(
     expect(_rewards(learning)).not_to_have_text(rewards)
     assert same_page(watched)
     assert same_page(learning)
+
+
+def test_a_page_that_refreshes_itself_shows_one_error_while_there_is_no_network(
+    open_as: OpenAs, server: Server, troubles: Troubles
+) -> None:
+    page = open_as("manager")
+    page.goto(f"{_corner_shop(server, page)}echo/")
+    failed: list[str] = []
+    page.on("requestfailed", lambda request: failed.append(request.url))
+    page.context.set_offline(True)
+    soon(page, lambda: len(failed) > 2, "the page to have tried three times")
+    expect(page.locator("#toasts [data-toast=bad]")).to_have_count(1)
+    page.close()
+    troubles.clear()
 
 
 def _thank_and_click(page: Page, server: Server) -> None:

@@ -8,11 +8,13 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import OpenAs
 from tests.e2e.offers import (
+    ASKS,
     TITLE,
     await_event,
     became,
     brought,
     link,
+    named,
     offer,
     offered,
     status,
@@ -218,6 +220,9 @@ def test_by_keys_alone(open_as: OpenAs, shop: Shop) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(offer(page)).to_contain_text("Thank you.")
+    assert focused(page) == "helped"  # a second Enter does not follow the link
+    page.keyboard.press("Enter")
+    page.keyboard.press("Shift+Tab")
     assert focused(page) == "ware"
     page.keyboard.press("Shift+Tab")
     assert focused(page) == "cross"
@@ -225,7 +230,70 @@ def test_by_keys_alone(open_as: OpenAs, shop: Shop) -> None:
     expect(offer(page)).to_have_count(0)
     assert page.evaluate(FOCUS) == "textarea"
     await_event(page, shop.server, uid, "dismissed")
-    assert {"clicked", "helpful", "dismissed"} <= set(became(shop.server, uid))
+    kinds = became(shop.server, uid)
+    assert {"helpful", "dismissed"} <= set(kinds)
+    assert kinds.count("clicked") == 1
+
+
+def test_what_mattered_most_is_asked_once_after_a_rating(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None, reduced_motion="reduce")
+    events(page, "offer")
+    written(page, shop.page(site), site)
+    uid = brought(page, site, helpful=ASKS)
+    spoken, ask = offer(page).get_by_role("status"), "What mattered most for this suggestion?"
+    expect(offer(page)).not_to_contain_text(ask)
+    offer(page).get_by_role("button", name="Yes").dblclick()  # the second click answers nothing
+    expect(spoken).to_have_text(ask)
+    group = offer(page).get_by_role("group", name=ask)
+    buttons = [*(name for _, name in ASKS["mattered"]["options"]), "None of these"]
+    expect(group.get_by_role("button")).to_have_text(buttons)
+    found = faults(page, "the question")
+    # Where the card gets lower, the second click would be one on the item.
+    group.get_by_role("button", name="Budget").dblclick()
+    expect(spoken).to_have_text("Saved. Thank you.")
+    expect(group.get_by_role("button")).to_have_count(0)
+    await_event(page, shop.server, uid, "named")
+    assert named(shop.server, uid) == ["budget"]
+    event, detail = heard(page)[-1]
+    assert (event, detail["what"], detail["feature"]) == ("offer", "mattered", "budget")
+    assert "clicked" not in became(shop.server, uid)
+    row, lower = offer(page).get_by_role("group"), "(row) => row.offsetHeight < 40"
+    soon(page, lambda: row.evaluate(lower), "the row to be as low as its text")
+    assert not found, "\n".join(found)
+
+
+def test_what_mattered_most_by_keys_on_a_phone(open_as: OpenAs, shop: Shop) -> None:
+    site, page = shop.site(), open_as(None, viewport={"width": 390, "height": 844})
+    written(page, shop.page(site), site)
+    uid = brought(page, site, helpful=ASKS)
+    link(page).focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(offer(page).get_by_role("status")).to_contain_text("What mattered most")
+    assert focused(page) == "helped"  # a second Enter answers nothing
+    page.keyboard.press("Enter")
+    none = offer(page).get_by_role("button", name="None of these")
+    assert named(shop.server, uid) == []
+    assert offer(page).evaluate("(node) => node.scrollWidth <= node.clientWidth")
+    assert not faults(page, "the question on a phone")
+    for _ in range(5):
+        page.keyboard.press("Tab")
+    expect(none).to_be_focused()
+    expect(none).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    assert focused(page) == "helped"
+    page.keyboard.press("Enter")
+    await_event(page, shop.server, uid, "named")
+    assert named(shop.server, uid) == [""]
+    assert "clicked" not in became(shop.server, uid)
+    page.keyboard.press("Escape")
+    expect(offer(page)).to_have_count(0)
+
+    uid = brought(page, site, helpful=ASKS)  # ignored
+    offer(page).get_by_role("button", name="No").click()
+    offer(page).get_by_role("button", name="Close").click()
+    await_event(page, shop.server, uid, "dismissed")
+    assert named(shop.server, uid) == []
 
 
 def has_heard(page: Page, number: int) -> bool:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
+from typing import Any
 
 import pytest
 
 from apps.authors.models import Author
 from apps.echo.models import Echo
 from apps.echo.reporting.off_policy import evaluate_candidates
-from labelhub.core.echo.off_policy import PolicyEvaluation
 from tests.factories.authors import author_of
 from tests.factories.offers import chosen, decision_of
 
@@ -32,8 +32,9 @@ def moments() -> Iterator[datetime]:
     return (START + timedelta(minutes=number) for number in range(1_000_000))
 
 
-def evaluation(echo: Echo, name: str) -> PolicyEvaluation:
-    return next(c.evaluation for c in evaluate_candidates(echo).candidates if c.name == name)
+def evaluations(echo: Echo) -> dict[str, dict[str, Any]]:
+    candidates = evaluate_candidates(echo)["candidates"]
+    return {candidate["name"]: candidate["evaluation"] for candidate in candidates}
 
 
 def fill(echo: Echo, authors: list[Author]) -> None:
@@ -62,14 +63,12 @@ WORTH = {
 
 def test_each_is_worth_what_it_would_have_earned(echo: Echo, authors: list[Author]) -> None:
     fill(echo, authors)
-    evaluated = {
-        candidate.name: candidate.evaluation for candidate in evaluate_candidates(echo).candidates
-    }
+    evaluated = evaluations(echo)
     for name, value in WORTH.items():
         found = evaluated[name]
-        assert found.n == 500
-        assert found.mean_weight == pytest.approx(1)
-        for figure in (found.ips, found.snips):
+        assert found["n"] == 500
+        assert found["mean_weight"] == pytest.approx(1)
+        for figure in (found["ips"], found["snips"]):
             assert figure["value"] == pytest.approx(value)
             assert figure["low"] is not None
             assert figure["high"] is not None
@@ -79,9 +78,9 @@ def test_each_is_worth_what_it_would_have_earned(echo: Echo, authors: list[Autho
 def test_a_few_decisions_tell_nothing(echo: Echo, authors: list[Author]) -> None:
     for author, time in zip(authors, moments(), strict=False):
         chosen(echo, author, time, "tent", PREFERS_TENT, events=CLICK)
-    found = evaluation(echo, "logged")
-    assert found.ips["value"] is None
-    assert found.ips["reason"] == "too few effective messages"
+    found = evaluations(echo)["logged"]
+    assert found["ips"]["value"] is None
+    assert found["ips"]["reason"] == "too few effective messages"
 
 
 @pytest.mark.thorough
@@ -91,4 +90,4 @@ def test_moments_without_a_choice_and_other_policies_are_left_out(
     fill(echo, authors)
     decision_of(echo, authors[0], START, shown=False, why="too_soon")
     chosen(echo, authors[0], START, "tent", {"tent": 0.5}, policy="random", events=CLICK)
-    assert evaluate_candidates(echo).n == 500
+    assert evaluate_candidates(echo)["n"] == 500

@@ -8,10 +8,14 @@ from django.test import Client
 
 from apps.accounts.roles import Role
 from apps.authors.models import Site
+from apps.authors.services.features import add_features
 from apps.echo.models import Echo, Selection
+from apps.echo.selectors.learning import is_frozen
 from apps.echo.selectors.predictions import choices_of
-from apps.echo.services.configuration import freeze, is_frozen
+from apps.echo.services.configuration import freeze
 from apps.echo.services.learning import keep_up_with
+from apps.echo.views.learning import PAGE_SIZE
+from labelhub.core.interview.features import parse_feature
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import author_of, site_with_features
 from tests.factories.echo import TEXT, answer, ask_author, echo_of
@@ -153,12 +157,22 @@ def test_settings_are_kept_within_their_ranges(manager: Client, site: Site) -> N
 
 
 def test_who_has_seen_it_is_sent_nothing(manager: Client, site: Site, echo: Echo) -> None:
-    address = page(site, "echo/parts/")
-    first = manager.get(address)
-    assert b"<html" not in first.content
-    marks = set(re.findall(r'data-mark="(\w+)"', first.content.decode()))
-    assert len(marks) == 1
-    seen = {"X-Seen": marks.pop()}
-    assert manager.get(address, headers=seen).status_code == 204
+    address = page(site, "echo/")
+    first = manager.get(address).content.decode()
+    assert f'hx-get="{address}?page=1"' in first
+    (mark,) = set(re.findall(r'data-mark="(\w+)"', first))
+    assert manager.get(address, headers={"X-Seen": mark}).status_code == 204
     freeze(echo, on=True)
-    assert manager.get(address, headers=seen).status_code == 200
+    assert manager.get(address, headers={"X-Seen": mark}).status_code == 200
+
+
+def test_it_stays_on_its_page_of_features_while_it_renews_itself(
+    manager: Client, site: Site, echo: Echo
+) -> None:
+    features = [
+        parse_feature({"key": f"f{number}", "name": "f", "definition": "x", "values": ["a", "b"]})
+        for number in range(PAGE_SIZE)
+    ]
+    add_features(site=site, features=features)
+    second = manager.get(page(site, "echo/"), {"q": "f", "page": "2"}).content.decode()
+    assert f'hx-get="{page(site, "echo/")}?q=f&amp;page=2"' in second

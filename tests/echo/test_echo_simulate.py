@@ -1,24 +1,22 @@
-"""``manage.py echo_simulate``: refuses in one line, tells figures in words, in JSON and drawn."""
+"""``manage.py echo_simulate``: refuses in one line, tells figures in words and in JSON."""
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.echo.learning_curves import ARM_NAMES
 from apps.echo.management.commands import echo_simulate
+from apps.echo.management.commands.echo_simulate import ARM_NAMES
 from labelhub.core.echo.simulator import (
     ARMS,
     CLICK_RATE,
     Settings,
     SimulatedArm,
     SimulationTrace,
-    curves,
     figures,
 )
 from labelhub.core.echo.uncertainty import BINS
@@ -48,14 +46,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
     """The command plays nothing; what it asked for is kept."""
     asked: list[tuple[Settings, int]] = []
 
-    def simulate(
-        settings: Settings, seeds: int, first: int, *, report: Callable[[int, int], None]
-    ) -> dict[str, Any]:
+    def simulate(settings: Settings, seeds: int, **_options: int) -> dict[str, Any]:
         asked.append((settings, seeds))
-        report(1, 2)
-        report(2, 2)
-        made = traces(seeds)
-        return {**figures(made), "curves": curves(made)}
+        return figures(traces(seeds))
 
     monkeypatch.setattr(echo_simulate, "simulate", simulate)
     return asked
@@ -73,23 +66,12 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Settings, int]]:
         (["--helpfulness", "2"], "helpfulness: must be from 0 to 1."),
         (["--questions", "79"], "questions: must be from 80 to 800000."),
         (["--questions", "800001"], "questions: must be from 80 to 800000."),
-        (["--curves", "curves.png"], "curves: must end in .svg."),
-        (["--curves", "no/such/place/curves.svg"], "curves: there is no folder no/such/place."),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(arguments: Sequence[str], message: str) -> None:
     with pytest.raises(CommandError) as refused:
         call_command("echo_simulate", *arguments)
     assert str(refused.value) == message
-
-
-def test_a_file_that_cannot_be_written_is_refused_before_anything_is_played(
-    tmp_path: Path, played: list[tuple[Settings, int]]
-) -> None:
-    (tmp_path / "folder.svg").mkdir()
-    with pytest.raises(CommandError, match=r"^curves: cannot be written: .*folder\.svg"):
-        call_command("echo_simulate", "--curves", str(tmp_path / "folder.svg"))
-    assert played == []
 
 
 @pytest.mark.parametrize(
@@ -129,4 +111,3 @@ def test_a_real_small_run_prints_one_object_of_finite_figures(
         "click_rate": CLICK_RATE, "helpfulness": 0.0,
     }  # fmt: skip
     assert printed["accuracy_gain"]["n"] == 3
-    assert {point["figure"] for point in printed["curves"]} == {"accuracy", "found", "regret"}

@@ -17,10 +17,10 @@ from apps.authors.services.trust import set_ruling
 from apps.common.models import Job
 from apps.echo import states
 from apps.echo.models import Echo, LogEvent
+from apps.echo.selectors.learning import is_frozen
 from apps.echo.services import learning, selection
 from apps.echo.services.configuration import (
     freeze,
-    is_frozen,
     log_priors,
     update_echo,
 )

@@ -19,6 +19,7 @@ from apps.authors.services.site_config import next_offer, offers
 from apps.authors.services.trust import set_ruling
 from apps.echo.models import Decision, Echo, LogEvent, OfferEvent
 from apps.echo.reporting.funnel import offer_funnel
+from apps.echo.services import offer_decisions, offer_ranking
 from apps.echo.services.catalogue import forget_index, import_catalogue
 from apps.echo.services.configuration import update_echo
 from apps.echo.services.experiments import create_experiment, end_experiment, start_experiment
@@ -116,6 +117,12 @@ def test_of_two_offers_the_newer_one_is_brought(author: Author) -> None:
     Decision.objects.update(sent_at=timezone.now() - timedelta(seconds=20))
     clicked(newer, what="shown")
     assert next_offer(author) is None
+
+
+def test_an_item_is_not_offered_again_soon(author: Author, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offer_ranking, "SAME_ITEM_MESSAGES", 3)
+    found = [decided(author, f"{TEXT} I asked {n} times.").item_ref for n in range(4)]
+    assert [ref == "tent" for ref in found] == [True, False, False, True]
 
 
 def test_every_click_counts_and_the_same_one_told_again_does_not(author: Author) -> None:
@@ -456,7 +463,8 @@ class TestCatalogue:
 GUIDE = Path(__file__).parents[2] / "docs" / "widget-protocol.md"
 
 
-def test_an_offer_has_the_fields_that_the_guide_lists() -> None:
+def test_an_offer_has_the_fields_that_the_guide_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offer_decisions, "MATTERED_SHARE", 1.0)
     echo = echo_of()
     import_catalogue(echo, CATALOGUE)
     forget_index(echo.pk)
@@ -468,9 +476,10 @@ def test_an_offer_has_the_fields_that_the_guide_lists() -> None:
     sent = next_offer(author)
     assert sent is not None
     (example,) = re.findall(r"^\| `offer` \| `(.*)` \|$", GUIDE.read_text(), re.MULTILINE)
-    example = example.replace("{ask yes no}", "")
+    example = example.replace("{ask yes no mattered{ask options none}}", "")
     assert set(example.split()) == set(sent)
-    assert set(sent["helpful"]) == {"ask", "yes", "no"}
+    assert set(sent["helpful"]) == {"ask", "yes", "no", "mattered"}
+    assert set(sent["helpful"]["mattered"]) == {"ask", "options", "none"}
 
 
 def test_calls_that_word_an_offer_are_counted(author: Author) -> None:

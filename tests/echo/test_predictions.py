@@ -14,13 +14,13 @@ from apps.echo.services.configuration import switch_echo, update_echo
 from apps.echo.services.experiments import place_of
 from apps.echo.services.learning import keep_up_with, rebuild_state
 from apps.echo.services.offer_ranking import rank_offers
-from apps.echo.services.selection import model_chooser_for
+from apps.echo.services.selection import chooser_for
 from apps.echo.states import stored_state
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec
 from apps.llm.services import ensure_builtin
-from labelhub.core.echo.examples import Example, tokens_of
 from labelhub.core.echo.models import LLM, part_weights
+from labelhub.core.echo.prediction import Example, tokens_of
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.llm.types import Call, Completion, TokenChoices
 from tests.factories.authors import author_of, message_of
@@ -142,7 +142,7 @@ def test_a_message_waits_for_no_more_rounds_of_calls_than_without_echo(
 def test_a_message_that_is_not_asked_about_makes_no_call(echo: Echo, author: Author) -> None:
     labelled(author, NEAR, "urgency", "right_now")
     message = message_of(author, TEXT)
-    chooser = model_chooser_for(message, list(echo.site.features.asked()))
+    chooser = chooser_for(message, None, list(echo.site.features.asked()))
     assert chooser is not None
     assert chooser.calls_for([feature.parsed for feature in echo.site.features.asked()], 5) == {}
     place = place_of(echo, author, message.received_at)

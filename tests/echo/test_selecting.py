@@ -12,7 +12,7 @@ from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.configuration import update_echo
 from apps.echo.services.offer_ranking import rank_offers
 from apps.echo.services.selection import select_unasked
-from apps.echo.views.catalogue import SAMPLE
+from apps.echo.views.offers import SAMPLE
 from tests.factories.authors import message_of
 from tests.factories.echo import TEXT
 
@@ -42,7 +42,7 @@ def test_an_author_may_be_erased_while_an_offer_is_decided(
     author: Author, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     echo = update_echo(author.site.echo, offers_on=True, offer_every_messages=1)
-    import_catalogue(echo, SAMPLE)
+    import_catalogue(echo, SAMPLE.read_bytes())
     message = message_of(author, TEXT)
     message.status, message.dropped_at, message.reason = "nothing", "relevance", "none_relevant"
     message.save()

@@ -57,10 +57,22 @@ def test_a_new_site_begins_with_what_others_learnt(echo: Echo, taught: str) -> N
 @pytest.mark.django_db(transaction=True)
 def test_workers_at_once_log_a_prior_once(echo: Echo, taught: str) -> None:
     new = echo_of()
-    Echo.objects.filter(pk=new.pk).update(shares_relevance=True)
     new.log.all().delete()
     assert sum(at_once(lambda _: log_priors(Echo.objects.get(pk=new.pk)))) == 1
     assert shared(new).keys() == {taught}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_settings_and_priors_changed_at_once_do_not_deadlock(echo: Echo, taught: str) -> None:
+    def change(number: int) -> None:
+        found = Echo.objects.get(pk=echo.pk)
+        for turn in range(10):
+            if number % 2:
+                set_priors(found.site, {taught: turn / 10 - 0.5})
+            else:
+                change_echo(found.site, {"on": turn % 2 == 0, "offers_on": True})
+
+    at_once(change)
 
 
 def test_sites_that_have_learnt_nothing_yet_do_not_weaken_the_prior(

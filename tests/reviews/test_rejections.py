@@ -12,7 +12,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.agreement.report.label_matrix import read_label_matrix
 from apps.agreement.report.queries import costs
-from apps.agreement.report.repeats import read_repeats
+from apps.agreement.report.repeats import self_agreement
 from apps.agreement.report.slices import Slice
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.models import VIEW_UNKNOWN, Annotator, Assignment, Gold, ItemState, Kind, Label
@@ -245,7 +245,7 @@ def figures(project: Project) -> dict[str, Any]:
         counts.pop("rejections", None)
     return {
         "report": measured,
-        "repeats": read_repeats(project, Slice(), sheet, schema=current_schema(project)),
+        "repeats": self_agreement(project, sheet, Slice(), schema=current_schema(project)),
         "costs": costs(project),
         "gold": list(Gold.objects.order_by("pk").values_list("item", "value", "basis")),
         "stages": list(

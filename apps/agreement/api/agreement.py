@@ -11,7 +11,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
-from apps.agreement.api.publication import (
+from apps.agreement.evaluation import evaluation_report, gold_rows
+from apps.agreement.report.publication import (
     REFERENCES,
     TABLES,
     csv_file,
@@ -19,7 +20,6 @@ from apps.agreement.api.publication import (
     page_reference,
     paper_tables,
 )
-from apps.agreement.evaluation import evaluation_report, gold_rows
 from apps.agreement.report.services import agreement_report
 from apps.agreement.report.slices import OTHERS, Slice, annotator_title, find_annotator_id
 from apps.common.api.negotiation import OneRenderer
@@ -238,15 +238,8 @@ class GoldSerializer(serializers.ModelSerializer[Gold]):
     class Meta:
         model = Gold
         fields = [
-            "uid",
-            "item",
-            "external_id",
-            "value",
-            "basis",
-            "decided_by",
-            "evidence",
-            "created_at",
-        ]
+            "uid", "item", "external_id", "value", "basis", "decided_by", "evidence", "created_at",
+        ]  # fmt: skip
 
 
 class AgreementViewSet(ProjectViewSet):

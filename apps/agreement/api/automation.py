@@ -1,6 +1,7 @@
 """REST: auto-accept with an error bound."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -11,7 +12,13 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.models import User
 from apps.agreement.automation import promise
-from apps.agreement.automation.guarantee import State, live_guarantee, switch_off, switch_on
+from apps.agreement.automation.guarantee import (
+    State,
+    live_guarantee,
+    settle_if_small,
+    switch_off,
+    switch_on,
+)
 from apps.agreement.automation.page import (
     AutomationState,
     TriedBound,
@@ -20,7 +27,6 @@ from apps.agreement.automation.page import (
     failure_of,
 )
 from apps.agreement.automation.sample import Drawn, draw_sample
-from apps.agreement.automation.tasks import settle_if_small
 from apps.agreement.models import Guarantee
 from apps.projects.api.viewsets import ProjectViewSet
 from apps.projects.models import Project
@@ -164,7 +170,7 @@ def _read_terms(given: Mapping[str, str]) -> promise.Terms | None:
 
 def automation_json(found: AutomationState) -> dict[str, Any]:
     """The state as JSON: shares in [0, 1], no names of people."""
-    drawn, audit, live = found.drawn, found.audit, found.guarantee
+    live, plan = found.guarantee, found.plan
     return {
         "state": live.state if live else "off",
         "judged": live is not None and live.verdict is not None,
@@ -172,40 +178,46 @@ def automation_json(found: AutomationState) -> dict[str, Any]:
         "guarantee": found.meaning,
         "items": {"debated": found.pool.debated, "within_rule": found.pool.within_rule},
         "plan": {
-            **found.plan.terms._asdict(),
-            "labels_needed": found.plan.needed * found.plan.terms.labels_per_item,
-            "labels_expected": found.plan.labels,
-            "sample_size": found.plan.size,
-            "available": found.plan.available,
-            "decided": found.plan.decided,
-            "surest": found.plan.surest,
-            "errors_tolerated": found.plan.tolerated,
-            "audits_to_notice_double": found.plan.notice,
-            "reviewer_error": found.plan.reviewer_error,
+            **plan.terms._asdict(),
+            "labels_needed": plan.needed * plan.terms.labels_per_item,
+            "labels_expected": plan.labels,
+            "sample_size": plan.size,
+            **_fields(plan, "available", "decided", "surest"),
+            "errors_tolerated": plan.tolerated,
+            "audits_to_notice_double": plan.notice,
+            "reviewer_error": plan.reviewer_error,
         },
-        "sample": drawn and live and _sample(live, drawn, found),
-        "promise": _promise(live) | {"debated_since": found.debated_since} if live else None,
-        "audit": audit
+        "sample": _sample(live, found.drawn, found) if live and found.drawn else None,
+        "promise": live
         and {
-            "n": audit.n,
-            "errors": audit.errors,
-            "low": audit.low,
-            "high": audit.high,
-            "recent": audit.recent,
-            "audits_to_notice_double": found.notice,
-            "evidence": audit.evidence,
-            "broken_at": audit.broken_at,
+            **_fields(live, "target", "confidence", "drawn_at", "switched_on_at", "calibrated"),
+            **_fields(live, "accepted", "errors"),
+            "certainty": promise.certainty_of(live.bound) if live.bound is not None else None,
+            "uncertainty_below": live.bound,
+            "bound": live.upper,
+            "share": live.coverage,
+            "audit_share": live.audit,
+            "carried_out": live.applied,
+            "debated_since": found.debated_since,
         },
-        "ended": _ended(found.last) if found.last else None,
+        "audit": found.audit and {**asdict(found.audit), "audits_to_notice_double": found.notice},
+        "ended": found.last
+        and {
+            "reason": found.last.ending,
+            "message": ending_words(found.last),
+            "judged": found.last.verdict is not None,
+            "failure": failure_of(found.last),
+            **_fields(found.last, "ended_at", "target", "confidence", "audits", "audit_errors"),
+            "carried_out": found.last.applied,
+        },
         "shares": [
-            {"label": share.name, "naive": share.naive, "corrected": share.corrected}
+            {"label": share["name"], "naive": share["naive"], "corrected": share["corrected"]}
             for share in found.shares
         ],
     }
 
 
 def _sample(live: Guarantee, drawn: Drawn, found: AutomationState) -> dict[str, Any]:
-    chosen = found.chosen
     return {
         "drawn": len(live.sample),
         "labels_per_item": live.labels_per_item,
@@ -216,50 +228,14 @@ def _sample(live: Guarantee, drawn: Drawn, found: AutomationState) -> dict[str, 
         "stale": found.stale or None,
         "reason": found.failure or None,
         "steps": [_step(row) for row in found.rows],
-        "chosen": _step(chosen) if chosen else None,
+        "chosen": _step(found.chosen) if found.chosen else None,
     }
 
 
 def _step(row: TriedBound) -> dict[str, Any]:
-    return {
-        "certainty": row.certainty,
-        "share": row.share,
-        "accepted": row.step.accepted,
-        "errors": row.step.errors,
-        "bound": row.step.bound,
-        "tested": row.step.tested,
-        "passed": row.step.passed,
-    }
+    step = _fields(row.step, "accepted", "errors", "bound", "tested", "passed")
+    return {"certainty": row.certainty, "share": row.share, **step}
 
 
-def _promise(live: Guarantee) -> dict[str, Any]:
-    return {
-        "target": live.target,
-        "confidence": live.confidence,
-        "drawn_at": live.drawn_at,
-        "switched_on_at": live.switched_on_at,
-        "certainty": promise.certainty_of(live.bound) if live.bound is not None else None,
-        "uncertainty_below": live.bound,
-        "calibrated": live.calibrated,
-        "accepted": live.accepted,
-        "errors": live.errors,
-        "bound": live.upper,
-        "share": live.coverage,
-        "audit_share": live.audit,
-        "carried_out": live.applied,
-    }
-
-
-def _ended(last: Guarantee) -> dict[str, Any]:
-    return {
-        "reason": last.ending,
-        "message": ending_words(last),
-        "judged": last.verdict is not None,
-        "failure": failure_of(last),
-        "ended_at": last.ended_at,
-        "target": last.target,
-        "confidence": last.confidence,
-        "audits": last.audits,
-        "audit_errors": last.audit_errors,
-        "carried_out": last.applied,
-    }
+def _fields(found: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in names}

@@ -147,15 +147,8 @@ class ComparisonSerializer(ExperimentSerializer):
     pairs = PairSerializer(many=True)
 
     class Meta(ExperimentSerializer.Meta):
-        fields = [
-            *ExperimentSerializer.Meta.fields,
-            "finding",
-            "task",
-            "items",
-            "ambiguous_items",
-            "arms",
-            "pairs",
-        ]
+        results = ["finding", "task", "items", "ambiguous_items", "arms", "pairs"]
+        fields = [*ExperimentSerializer.Meta.fields, *results]
 
 
 @extend_schema(tags=["experiments"])

@@ -7,11 +7,17 @@ A person answers an audited item without seeing the debate's answer. The answers
 was switched on form a stream, in their order; the bound on its error rate holds however often it
 is checked (``audit_bound``), so checking every few seconds costs no confidence. The truth of an
 audited item is defined as in a sample (``decisions``): another definition would count false errors.
+
+Each promise that is live or not yet carried out has a job, which watches it and carries out
+whatever its row says is still to be done. Nothing depends on the request that began it, or on a
+process that was killed meanwhile.
 """
 
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -29,11 +35,12 @@ from apps.agreement.automation.sample import (
     why_stale,
 )
 from apps.agreement.models import Guarantee
-from apps.common.jobs import start_job
+from apps.common.jobs import JobRun, Postponed, ensure_jobs, job, start_job
 from apps.debates import services as debates
 from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of, stored_rule
 from apps.debates.selectors.rules import latest_debates, routing_now
+from apps.labels.models import ItemState
 from apps.labels.services import replan, require_labels_here
 from apps.projects.models import Project
 from labelhub.core.agreement.risk_control import Audit, Step, audit_bound
@@ -46,6 +53,11 @@ State, Ending = Guarantee.State, Guarantee.Ending
 LIVE = (State.DRAWN, State.ON)
 #: The job that watches a promise.
 KIND = "agreement.look_after"
+#: Between two looks at a promise.
+PAUSE = timedelta(seconds=15)
+#: With more items than this the request does not wait for them.
+AT_ONCE = 2000
+UNDONE = Q(state__in=LIVE) | Q(applied=False)
 
 
 def live_guarantee(project: Project) -> Guarantee | None:
@@ -207,12 +219,14 @@ def _passed_sample(guarantee: Guarantee) -> tuple[Drawn, float, Step]:
             sample=len(guarantee.sample),
             data={"drawn": len(guarantee.sample), "pending": waiting},
         )
-    if verdict.chosen is None:
+    step = verdict.chosen
+    if step is None:
         raise Conflict(
             "The sample does not prove the promise: no bound of certainty keeps it.",
-            data={"reason": verdict.choice.reason},
+            data={"reason": verdict.reason},
         )
-    return drawn, *verdict.chosen
+    place = next(place for place, tried in enumerate(verdict.path) if tried is step)
+    return drawn, guarantee.bounds[place], step
 
 
 def _set_scope(project: Project, scope: str) -> None:
@@ -269,3 +283,36 @@ def end_promise(project: Project, plan: SchemaPlan, **_signal: Any) -> None:
     live = None if plan.one_to_one else live_guarantee(project)
     if live is not None:
         end_guarantee(live, Ending.LABELS_CHANGED)
+
+
+@job(KIND, lease=timedelta(minutes=2))
+def look_after_job(run: JobRun) -> None:
+    """Watch one promise and update its items, until there is nothing to do."""
+    wanted = Guarantee.objects.filter(UNDONE, pk=run.subject).select_related("project")
+    if found := wanted.first():
+        watch_guarantee(found)
+        settle_items(found)
+        raise Postponed("It is looked at again.", PAUSE)
+
+
+def settle_if_small(guarantee: Guarantee) -> None:
+    """Update the items now if they are few; else a job does it."""
+    if ItemState.objects.filter(project=guarantee.project_id).count() <= AT_ONCE:
+        settle_items(guarantee)
+
+
+def check_live_promise(project: Project) -> tuple[Guarantee | None, Drawn | None, Audit | None]:
+    """The project's live promise, its sample and its audits, after a check that it still holds:
+    no page may show a broken promise as kept. The items follow in the background."""
+    found = live_guarantee(project)
+    if found is None:
+        return None, None, None
+    found.project = project
+    drawn, audit = check_guarantee(found)
+    return (found, drawn, audit) if found.state in LIVE else (None, None, None)
+
+
+def keep_guarantees() -> None:
+    """Make sure that each promise that is live or not yet carried out has its job."""
+    wanted = Guarantee.objects.filter(UNDONE)
+    ensure_jobs(KIND, list(wanted.order_by("pk").values_list("pk", flat=True)))

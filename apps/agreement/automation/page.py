@@ -1,9 +1,10 @@
 """A promise as its page and REST show it: its costs, its state, its results."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext, gettext_noop, ngettext
@@ -11,23 +12,16 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.agreement.automation import promise
 from apps.agreement.automation.decisions import author_labels_before
-from apps.agreement.automation.pool import (
-    Counts,
-    LabelShare,
-    Reach,
-    count_debated_since,
-    count_pool,
-    reach_of,
-)
+from apps.agreement.automation.guarantee import check_live_promise
+from apps.agreement.automation.pool import Counts, count_debated_since, count_pool, reach_of
 from apps.agreement.automation.promise import Terms, may_allow_more
-from apps.agreement.automation.sample import Drawn, Verdict, judge, sample_of, why_stale
-from apps.agreement.automation.tasks import check_live_promise
+from apps.agreement.automation.sample import Drawn, judge, sample_of, why_stale
 from apps.agreement.models import Guarantee
 from apps.common.charts import Axis, Chart, Line, Mark, Point, Rule, number_tick, share_tick
 from apps.common.figures import count_words, localise, percent_words, share_words
 from apps.labels.models import Gold, ItemState
 from apps.projects.models import Project
-from labelhub.core.agreement.risk_control import Audit, Step, labels_needed
+from labelhub.core.agreement.risk_control import Audit, Choice, Step, labels_needed
 
 Ending = Guarantee.Ending
 #: By the reason, and whether the promise may allow more errors.
@@ -76,11 +70,11 @@ ENDINGS = {
 }
 
 
-def failure_words(target: float, verdict: Verdict | None) -> str:
+def failure_words(target: float, verdict: Choice | None) -> str:
     """Why a judged sample does not prove its promise, and what to do; empty if it does."""
-    if verdict is None or verdict.choice.chosen:
+    if verdict is None or verdict.chosen:
         return ""
-    return str(FAILURES[verdict.choice.reason, may_allow_more(target)])
+    return str(FAILURES[verdict.reason, may_allow_more(target)])
 
 
 def failure_of(guarantee: Guarantee) -> str:
@@ -299,17 +293,17 @@ class AutomationState:
     last: Guarantee | None
     drawn: Drawn | None
     stale: str
-    verdict: Verdict | None
+    verdict: Choice | None
     rows: Sequence[TriedBound]
     figure: Chart | None
-    reach: Reach | None
+    reach: Mapping[str, Any] | None
     audit: Audit | None
     decided_before: Sequence[tuple[str, int]]
     for_experts: int
 
     @cached_property
     def pool(self) -> Counts:
-        return self.reach.pool if self.reach else count_pool(self.project)
+        return Counts(**self.reach["pool"]) if self.reach else count_pool(self.project)
 
     @cached_property
     def debated_since(self) -> int:
@@ -321,9 +315,9 @@ class AutomationState:
         return plan_of(self.pool, self.asked)
 
     @property
-    def shares(self) -> Sequence[LabelShare]:
+    def shares(self) -> Sequence[Mapping[str, Any]]:
         """How often each label occurs, by the sample."""
-        return self.reach.shares if self.reach else []
+        return self.reach["shares"] if self.reach else []
 
     @property
     def judged(self) -> int:
@@ -387,7 +381,20 @@ def automation_state(project: Project, asked: Terms | None = None) -> Automation
     promise.check_terms(asked)
     verdict = judge(live, drawn) if live and drawn else None
     reach = reach_of(live, drawn.known) if live and drawn and live.verdict is not None else None
-    rows = _tried_bounds(verdict, reach) if verdict and reach else []
+    rows = []
+    if live and verdict and reach:
+        # By the certainty that they accept, not by the score that was compared.
+        rows = [
+            TriedBound(
+                certainty := promise.certainty_of(bound),
+                replace(step, threshold=certainty),
+                accepted / max(reach["pool"]["debated"], 1),
+                step is verdict.chosen,
+            )
+            for bound, step, accepted in zip(
+                live.bounds, verdict.path, reach["accepted"], strict=True
+            )
+        ]
     chosen = next((row.step for row in rows if row.chosen), None)
     pending = drawn.pending if drawn else []
     disputed = ItemState.objects.filter(item__in=pending, stage=ItemState.Stage.CONFLICT)
@@ -504,22 +511,6 @@ def _earlier_deciders(live: Guarantee) -> list[tuple[str, int]]:
     found = Counter(DECIDERS[basis] for basis in known.order_by().values_list("basis", flat=True))
     found += Counter({DECIDERS[Gold.Basis.AUTHOR]: len(authors)})
     return [(gettext(decider), number) for decider, number in found.most_common()]
-
-
-def _tried_bounds(verdict: Verdict, reach: Reach) -> list[TriedBound]:
-    """The steps by the certainty they accept, not by the score that was compared."""
-    chosen = verdict.choice.chosen
-    return [
-        TriedBound(
-            promise.certainty_of(bound),
-            replace(step, threshold=promise.certainty_of(bound)),
-            accepted / max(reach.pool.debated, 1),
-            step is chosen,
-        )
-        for bound, step, accepted in zip(
-            verdict.bounds, verdict.choice.path, reach.accepted, strict=True
-        )
-    ]
 
 
 #: Bounds above this many targets show only that nothing is known; only the table has them.

@@ -39,7 +39,6 @@ from apps.labels.models import MACHINES, Gold, ItemState, Label
 from apps.labels.selectors import verified_as_of
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
-from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.risk_control import ppi_mean
 from labelhub.core.debate import routing
 from labelhub.core.debate.routing import AT_MOST, THRESHOLDS, Rule, Threshold
@@ -50,7 +49,6 @@ from labelhub.core.schema import Schema, value_key, value_words
 class Candidate:
     """A debated item that would be accepted if its debate is certain enough."""
 
-    item_id: int
     uncertainty: float
     value: str
     spec: str
@@ -148,9 +146,8 @@ def _candidates(
             signal = debate.signals[SIGNAL]
             # Without the signal: the uncertainty at which nothing is accepted.
             uncertainty = 1.0 if signal is None else float(signal)
-            found[debate.item_id] = Candidate(
-                debate.item_id, uncertainty, value_key(debate.value), specs[debate.pk]
-            )
+            value = value_key(debate.value)
+            found[debate.item_id] = Candidate(uncertainty, value, specs[debate.pk])
     return found
 
 
@@ -164,10 +161,6 @@ def accepted_but_for_certainty(rule: Rule, ended: EndedDebate) -> bool:
 def decided_by_machines(project: Project) -> QuerySet[ItemState]:
     """Items with imported gold by a machine."""
     return ItemState.objects.filter(project=project, gold__decided_by__kind__in=MACHINES)
-
-
-def decided_by_people(project: Project) -> QuerySet[Gold]:
-    return verified_as_of(project.pk, timezone.now()).order_by()
 
 
 def examples_shown(project: Project) -> QuerySet[Gold] | None:
@@ -223,7 +216,25 @@ class Beyond(Func):
 def count_pool(project: Project) -> Counts:
     """The sizes of the pool that ``read_pool`` would read."""
     rule = without_certainty(rule_of(project))
-    groups = _count_by_kind(project, latest_ended_debates(project), rule)
+    tried = Debate.objects.filter(run__project=project, run__trial=True).values("item")
+    led = Label.objects.by_people().filter(LED, item__project=project).values("item")
+    free = (
+        ~Q(item__in=tried)
+        & ~Q(item__in=led)
+        & ~Q(item__in=decided_by_machines(project).values("item"))
+    )
+    examples = examples_shown(project)
+    if examples is not None:
+        free &= ~Q(item__in=examples.values("item"))
+    words = author_labels_before(project, timezone.now()).order_by()
+    by_people = verified_as_of(project.pk, timezone.now()).order_by()
+    decided = Q(item__in=by_people.values("item")) | Q(item__in=words.values("item"))
+    kinds = _debate_kinds(latest_ended_debates(project), rule).annotate(
+        items=Count("pk"),
+        free=Count("pk", filter=free),
+        decided=Count("pk", filter=free & decided),
+    )
+    groups = list(kinds)
     within = [group for group in groups if _accepted(rule, group)]
     return Counts(
         comparable=not current_schema(project).task.written,
@@ -261,34 +272,6 @@ def count_debated_since(guarantee: Guarantee) -> int:
     return since.values("item").distinct().count()
 
 
-def _count_by_kind(
-    project: Project, debates: QuerySet[Debate], rule: Rule
-) -> Sequence[Mapping[str, Any]]:
-    """Debates by what the rule distinguishes: how many there are, how many of their items may be
-    drawn, and how many of these people have decided."""
-    tried = Debate.objects.filter(run__project=project, run__trial=True).values("item")
-    led = Label.objects.by_people().filter(LED, item__project=project).values("item")
-    free = (
-        ~Q(item__in=tried)
-        & ~Q(item__in=led)
-        & ~Q(item__in=decided_by_machines(project).values("item"))
-    )
-    examples = examples_shown(project)
-    if examples is not None:
-        free &= ~Q(item__in=examples.values("item"))
-    words = author_labels_before(project, timezone.now()).order_by()
-    decided = Q(item__in=decided_by_people(project).values("item")) | Q(
-        item__in=words.values("item")
-    )
-    return list(
-        _debate_kinds(debates, rule).annotate(
-            items=Count("pk"),
-            free=Count("pk", filter=free),
-            decided=Count("pk", filter=free & decided),
-        )
-    )
-
-
 def _debate_kinds(debates: QuerySet[Debate], rule: Rule) -> Any:
     """Debates by the columns that the rule depends on; raw signals hardly ever repeat."""
     beyond = {
@@ -315,18 +298,10 @@ def _accepted(rule: Rule, kind: Mapping[str, Any]) -> bool:
 LEAST = 50
 
 
-@dataclass(frozen=True, slots=True)
-class LabelShare:
-    """A label's share among the items the promise is about: by the debates alone, and corrected."""
-
-    name: str
-    naive: float
-    corrected: Figure
-
-
-def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[LabelShare]:
-    """A row for each label of the schema; empty where the task has no labels in common, or the
-    sample is too small for an interval.
+def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[dict[str, Any]]:
+    """The ``name`` of each label of the schema and its share among the items the promise is about:
+    ``naive`` by the debates alone, and ``corrected``, a figure. Empty where the task has no labels
+    in common, or the sample is too small for an interval.
 
     ``truths``: first blind decisions of the sample's items.
     """
@@ -336,21 +311,19 @@ def label_shares(pool: Pool, truths: Mapping[int, str], schema: Schema) -> list[
     rest = [pool.candidates[item_id].value for item_id in pool.drawable if item_id not in truths]
     by_debates = [pool.candidates[item_id].value for item_id in sampled]
     truth = [truths[item_id] for item_id in sampled]
+    # Labels as values spell them: of a scale the points.
+    labels: Sequence[str] = schema.names
+    if schema.task.ordered:
+        labels = [value_words(label.point) for label in schema.labels if label.point is not None]
     shares = []
-    for label in _label_keys(schema):
+    for label in labels:
         has_label = [
             [float(_has(value, label)) for value in values] for values in (truth, by_debates, rest)
         ]
         every = [*has_label[1], *has_label[2]]
-        shares.append(LabelShare(label, sum(every) / len(every), ppi_mean(*has_label)))
+        corrected = ppi_mean(*has_label)
+        shares.append({"name": label, "naive": sum(every) / len(every), "corrected": corrected})
     return shares
-
-
-def _label_keys(schema: Schema) -> Sequence[str]:
-    """The labels as values spell them: of a scale the points."""
-    if not schema.task.ordered:
-        return schema.names
-    return [value_words(label.point) for label in schema.labels if label.point is not None]
 
 
 def _has(value: str, label: str) -> bool:
@@ -363,18 +336,9 @@ def _has(value: str, label: str) -> bool:
 REACH = "reach"
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """The sizes of the pool, how many items each bound accepts, strict to loose, and how often
-    labels occur; all as of the verdict."""
-
-    pool: Counts
-    accepted: Sequence[int]
-    shares: Sequence[LabelShare]
-
-
 def measure_reach(guarantee: Guarantee, known: Mapping[int, object]) -> dict[str, Any]:
-    """The reach of a sample's bounds now, as a verdict keeps it.
+    """The reach of a sample's bounds now, as a verdict keeps it: the sizes of the ``pool``, how
+    many items each bound has ``accepted``, strict to loose, and the ``shares`` of labels.
 
     Args:
         guarantee: the promise with the bounds.
@@ -383,21 +347,19 @@ def measure_reach(guarantee: Guarantee, known: Mapping[int, object]) -> dict[str
     pool = read_pool(guarantee.project)
     decided = first_decisions(guarantee).truths
     truths = {item: decided[item] for item in known if item in decided}
-    shares = label_shares(pool, truths, current_schema(guarantee.project).parsed)
     return {
         "pool": asdict(count_pool(guarantee.project)),
         "accepted": [pool.accepted(bound) for bound in guarantee.bounds],
-        "shares": [asdict(share) for share in shares],
+        "shares": label_shares(pool, truths, current_schema(guarantee.project).parsed),
     }
 
 
-def reach_of(guarantee: Guarantee, known: Mapping[int, object]) -> Reach:
+def reach_of(guarantee: Guarantee, known: Mapping[int, object]) -> Mapping[str, Any]:
     """The reach measured with the verdict; measured and stored now if the verdict has none."""
     verdict = dict(guarantee.verdict or {})
     if REACH not in verdict:
         verdict[REACH] = measure_reach(guarantee, known)
         Guarantee.objects.filter(pk=guarantee.pk, verdict__isnull=False).update(verdict=verdict)
         guarantee.verdict = verdict
-    found = verdict[REACH]
-    shares = [LabelShare(**share) for share in found["shares"]]
-    return Reach(Counts(**found["pool"]), found["accepted"], shares)
+    found: Mapping[str, Any] = verdict[REACH]
+    return found

@@ -6,7 +6,7 @@ good moment would break the confidence.
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
@@ -37,7 +37,7 @@ from apps.labels.blindness import ONLY_AUDITED
 from apps.labels.models import MACHINES, ItemState
 from apps.labels.services import require_labels_here, reroute_items
 from apps.projects.models import Project
-from labelhub.core.agreement.risk_control import Choice, Step, labels_needed
+from labelhub.core.agreement.risk_control import Choice, labels_needed
 from labelhub.core.debate.routing import Rule, read_rule
 from labelhub.core.errors import Conflict
 
@@ -55,25 +55,6 @@ class Drawn:
     pending: list[int]
     led: list[int]
     gone: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The result of a complete sample.
-
-    Attributes:
-        choice: the fixed-sequence test.
-        bounds: of the uncertainty, one for each step of its path.
-    """
-
-    choice: Choice
-    bounds: list[float]
-
-    @property
-    def chosen(self) -> tuple[float, Step] | None:
-        """The bound that keeps the promise, and its step."""
-        pairs = zip(self.bounds, self.choice.path, strict=True)
-        return next((pair for pair in pairs if pair[1] is self.choice.chosen), None)
 
 
 def sample_of(guarantee: Guarantee) -> Drawn:
@@ -122,18 +103,17 @@ def freeze(guarantee: Guarantee) -> Drawn:
     return sample_of(guarantee)
 
 
-def judge(guarantee: Guarantee, drawn: Drawn) -> Verdict | None:
-    """The verdict of the sample; None while one of its items waits for a person."""
+def judge(guarantee: Guarantee, drawn: Drawn) -> Choice | None:
+    """The verdict of the sample, a step for each of the promise's bounds; None while one of its
+    items waits for a person."""
     if drawn.pending:
         return None
-    promised = guarantee.target, guarantee.confidence, guarantee.start_errors
-    choice = promise.decide(
+    return promise.decide(
         [uncertainty for uncertainty, _ in drawn.known.values()],
         [wrong for _, wrong in drawn.known.values()],
         guarantee.bounds,
-        promised,
+        (guarantee.target, guarantee.confidence, guarantee.start_errors),
     )
-    return Verdict(choice, list(guarantee.bounds))
 
 
 #: Items of one transaction.
@@ -197,6 +177,12 @@ def queue_sample(guarantee: Guarantee) -> int:
     Repeated while the sample is labelled: a new rule or debate gives its items other reasons.
     """
     project, moved, raised = guarantee.project, 0, 0
+
+    def blind_reasons(locked: Collection[int]) -> dict[int, list[str]]:
+        """The audit reason, but not of items labelled beside the suggestion before the lock."""
+        led = led_items(project, list(locked))
+        return {item_id: list(ONLY_AUDITED) for item_id in locked if item_id not in led}
+
     undecided = Q(gold=None) | Q(gold__decided_by__kind__in=MACHINES)
     words = author_labels_before(project, guarantee.drawn_at).filter(item__in=guarantee.sample)
     sample = sorted({*guarantee.sample} - {*words.values_list("item_id", flat=True)})
@@ -210,20 +196,12 @@ def queue_sample(guarantee: Guarantee) -> int:
                 project, few.values_list("item_id", flat=True), guarantee.labels_per_item
             )
         if ids := list(lost.values_list("item_id", flat=True)):
-            moved += reroute_items(
-                project, ids, lambda locked: _blind_reasons(project, list(locked))
-            )
+            moved += reroute_items(project, ids, blind_reasons)
     if moved or raised:
         # Whoever ended the sample meanwhile may have settled its items before these were queued.
         row = Guarantee.objects.filter(pk=guarantee.pk).exclude(state=Guarantee.State.DRAWN)
         row.update(applied=False)
     return moved
-
-
-def _blind_reasons(project: Project, item_ids: list[int]) -> dict[int, list[str]]:
-    """The audit reason for each; not for items labelled beside the suggestion before the lock."""
-    led = led_items(project, item_ids)
-    return {item_id: list(ONLY_AUDITED) for item_id in item_ids if item_id not in led}
 
 
 def why_stale(guarantee: Guarantee) -> str:

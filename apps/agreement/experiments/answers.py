@@ -1,7 +1,8 @@
 """The titles and answers of an experiment's arms, as arrays: one row for each verified item."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
@@ -16,12 +17,11 @@ from apps.debates.selectors.experiments import Arm, ended_debates, turn_sums, ve
 from apps.debates.services.author_examples import read_answers
 from apps.debates.services.experiments import setup_key, vote_for
 from apps.labels.models import Kind, Label
-from apps.projects.changes import comparable_versions
-from apps.projects.models import LabelSchema, Project
+from apps.projects.changes import Translator, compared_schema
+from apps.projects.models import Project
 from labelhub.core.agreement.arms import ArmTally, Codes, count_answers
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.debate import predict, protocol
-from labelhub.core.debate.ballots import tally as tally_ballots
 from labelhub.core.schema import LabelType, Schema, Value
 
 
@@ -80,39 +80,6 @@ def signals_for(name: str) -> tuple[str, ...]:
     return ("first", *votes, *opinions.signals, *rounds)
 
 
-@dataclass(slots=True)
-class Rounds:
-    """The opinion after each round of a debate: the majority of a discussion, a judge's verdict.
-
-    Thousands of rounds end in few ways: each way is counted only once.
-    """
-
-    protocol: str
-    schema: Schema
-    known: dict[str, Value | None] = field(default_factory=dict)
-
-    def of(self, rounds: Any) -> Sequence[Value | None]:
-        """Of one debate; ``rounds`` is the signal that its ``Opinions.rounds`` names."""
-        if not isinstance(rounds, list):
-            return []
-        if self.protocol == "courtroom":
-            return rounds
-        return [self._majority(list(opinions.values())) for opinions in rounds if opinions]
-
-    def _majority(self, voices: list[Value | None]) -> Value | None:
-        if all(voice == voices[0] for voice in voices):
-            return voices[0]
-        key = repr(voices)
-        if key not in self.known:
-            self.known[key] = tally_ballots(voices, self.schema).value
-        return self.known[key]
-
-
-def first_opinions(rounds: Any) -> list[Value | None]:
-    """The opinions before anybody heard the others: the first of a discussion's ``rounds``."""
-    return list(rounds[0].values()) if isinstance(rounds, list) and rounds else []
-
-
 @dataclass(frozen=True, slots=True)
 class Spent:
     """Sums by item, shape (items,): calls, nano-USD, seconds. ``priced``: every price is known."""
@@ -143,7 +110,7 @@ class ArmAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All data for a comparison of an experiment.
+    """All data for a comparison of an experiment, under the names of ``schema``.
 
     ``decided`` is the verified label of each item; where an arm predicts authors, what the author
     answered, and ``authors``, shape (items,), tells whose items they are.
@@ -160,20 +127,18 @@ class Answers:
 
 def answers_of(experiment: Experiment, arms: Sequence[Arm]) -> Answers:
     """Read them; the number of queries does not depend on the number of arms."""
-    labels = arms[0].run.schema
+    labels, versions, translator = compared_schema(arms[0].run.schema)
     tried = Debate.objects.filter(run=arms[0].run).values("item")
     predicting = predicts(arms)
+    truths: QuerySet[Any] = verified_items(experiment.project, versions).order_by("item_id")
     if predicting:
-        own = author_labels(experiment.project, labels).filter(item__in=tried)
         # Of several answers the first counts: the last of these rows.
-        gold = dict(own.order_by("item_id", "-pk").values_list("item_id", "value"))
-    else:
-        decided = verified_items(experiment.project, labels).filter(item__in=tried)
-        gold = dict(decided.order_by("item_id").values_list("item_id", "value"))
+        truths = author_labels(experiment.project, versions).order_by("item_id", "-pk")
+    gold = translator.values_of(truths.filter(item__in=tried))
     codes = Codes(labels.parsed)
     coded = codes.all_of(gold.values())
     place = {item_id: row for row, item_id in enumerate(gold)}
-    heard = _read_debates(arms)
+    heard = _read_debates(arms, labels.parsed, translator)
     spent = _read_spending(arms, place)
     found = []
     for arm in arms:
@@ -210,11 +175,11 @@ def predicts(arms: Sequence[Arm]) -> bool:
     return any(arm.run.protocol == predict.NAME for arm in arms)
 
 
-def author_labels(project: Project, schema: LabelSchema) -> QuerySet[Label]:
-    """The answers of the authors of the project's items under these labels."""
+def author_labels(project: Project, versions: Collection[int]) -> QuerySet[Label]:
+    """The answers of the authors of the project's items under these versions of the labels."""
     return Label.objects.current().filter(
         item__project=project,
-        schema__in=comparable_versions(schema),
+        schema__in=versions,
         annotator__kind=Kind.AUTHOR,
         value__isnull=False,
     )
@@ -228,16 +193,48 @@ def _number_authors(project: Project, schema: Schema, items: Collection[int]) ->
     return np.array([numbers.setdefault(name, len(numbers)) for name in named], dtype=np.int64)
 
 
-def _read_debates(arms: Sequence[Arm]) -> dict[int, list[list[Any]]]:
+def _read_debates(
+    arms: Sequence[Arm], schema: Schema, translator: Translator
+) -> dict[int, list[list[Any]]]:
     """Run id → lines of item, debate, value and signals; a query for each set of signals."""
+    version = arms[0].run.schema.version
     by_signals: dict[tuple[str, ...], list[int]] = {}
     for arm in arms:
         by_signals.setdefault(signals_for(arm.run.protocol), []).append(arm.run.pk)
     heard: dict[int, list[list[Any]]] = {arm.run.pk: [] for arm in arms}
     for names, run_ids in by_signals.items():
         for run_id, *line in ended_debates(run_ids, *names).iterator(5000):
+            if translator.touches(version):
+                value_of = partial(translator.value, version)
+                signals = dict(zip(names, line[3:], strict=True))
+                answer = value_of(line[2])
+                if answer is None and schema.task.answer_key(schema, line[2]) == frozenset():
+                    # A label that no longer exists is a wrong answer, not a missing one.
+                    answer = line[2]
+                line[2:] = [answer, *_translated(signals, value_of)]
             heard[run_id].append(line)
     return heard
+
+
+def _translated(
+    signals: Mapping[str, Any], value_of: Callable[[Value | None], Value | None]
+) -> Iterator[Any]:
+    """The signals of a debate with the present names of the labels in them."""
+    for name, signal in signals.items():
+        match name, signal:
+            case "first", _:
+                yield value_of(signal)
+            case "votes", list():
+                yield [(value_of(value), n) for value, n in signal]
+            case "verdicts", list():
+                yield [value_of(value) for value in signal]
+            case "rounds", list():
+                yield [
+                    {voice: value_of(value) for voice, value in opinions.items()}
+                    for opinions in signal
+                ]
+            case _:
+                yield signal
 
 
 def _read_spending(arms: Sequence[Arm], place: Mapping[int, int]) -> dict[int, Spent]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -10,9 +10,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.agreement.charts import Offer, cost_quality, sentence
+from apps.agreement.charts import Offer, cost_quality, scale_figure, sentence
 from apps.agreement.experiments.answers import models_of, title_of
-from apps.agreement.experiments.opinion_changes import Step
+from apps.agreement.experiments.opinions import Step
 from apps.agreement.experiments.report import (
     KIND_WORDS,
     SHOWN,
@@ -193,20 +193,6 @@ COLUMNS: dict[
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PairCell:
-    """The arm of the row against that of the column: items that one of both gets right more often.
-
-    ``outcome``: better, worse, level, or self.
-    """
-
-    outcome: str
-    won: int = 0
-    lost: int = 0
-    p: str = ""
-    words: str = ""
-
-
 def table_rows(report: ExperimentReport, sort: str) -> list[dict[str, Any]]:
     """``arm`` and its ``cells`` in the order of ``COLUMNS``, each with its words; sorted by a
     column's name, descending with - before it."""
@@ -244,7 +230,8 @@ def table_rows(report: ExperimentReport, sort: str) -> list[dict[str, Any]]:
 
 
 def pair_rows(report: ExperimentReport) -> list[dict[str, Any]]:
-    """Each ``arm`` with its ``cells`` against every arm, itself included."""
+    """Each ``arm`` with its ``cells`` against every arm, itself included: the ``outcome`` (better,
+    worse, level or self), and how many items each of the two gets right more often."""
     places = range(len(report.arms))
     return [
         {"arm": arm, "cells": [_pair_cell(report, place, column) for column in places]}
@@ -252,9 +239,9 @@ def pair_rows(report: ExperimentReport) -> list[dict[str, Any]]:
     ]
 
 
-def _pair_cell(report: ExperimentReport, row: int, column: int) -> PairCell:
+def _pair_cell(report: ExperimentReport, row: int, column: int) -> dict[str, Any]:
     if row == column:
-        return PairCell("self")
+        return {"outcome": "self"}
     arm, other = report.arms[row], report.arms[column]
     pair = _pair(report, arm, other)
     won, lost = (pair.b, pair.c) if pair.first == row else (pair.c, pair.b)
@@ -263,21 +250,16 @@ def _pair_cell(report: ExperimentReport, row: int, column: int) -> PairCell:
         "%(name)s against %(other)s: %(counts)s; %(p)s after Holm, %(p_before)s before, on "
         "%(items)s items"
     )
-    return PairCell(
-        outcome="level" if pair.winner is None else "better" if pair.winner == row else "worse",
-        won=won,
-        lost=lost,
-        p=p,
-        words=whole
-        % {
-            "name": arm.letter,
-            "other": other.letter,
-            "counts": words,
-            "p": p,
-            "p_before": _p_words(pair.p),
-            "items": count_words(pair.items),
-        },
-    )
+    whole %= {
+        "name": arm.letter,
+        "other": other.letter,
+        "counts": words,
+        "p": p,
+        "p_before": _p_words(pair.p),
+        "items": count_words(pair.items),
+    }
+    outcome = "level" if pair.winner is None else "better" if pair.winner == row else "worse"
+    return {"outcome": outcome, "won": won, "lost": lost, "p": p, "words": whole}
 
 
 def draw_amount(figure: Figure, most: float, say: Callable[[float], str]) -> DrawnFigure:
@@ -301,25 +283,19 @@ ASSUMED = 0.8
 FEW = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ShownReading:
-    """A debate to read, with its arm's letter and the text it is about."""
-
-    reading: Reading
-    letter: str
-    text: str
-
-
 def cost_quality_of(report: ExperimentReport) -> Chart | None:
     """Cost, or calls where costs are zero or unknown, against the share right of each arm."""
     unit, size = ("USD", 1e-9) if report.axis == "cost" else ("calls", 1.0)
-    offers = []
-    for arm in report.arms:
-        spent = getattr(arm, report.axis)
-        known = {
-            end: spent[end] * size for end in ("value", "low", "high") if spent.get(end) is not None
-        }
-        offers.append(Offer(arm.title, "llm", {**spent, **known}, arm.scores.accuracy, arm.letter))
+    offers = [
+        Offer(
+            arm.title,
+            "llm",
+            scale_figure(getattr(arm, report.axis), size),
+            arm.scores.accuracy,
+            arm.letter,
+        )
+        for arm in report.arms
+    ]
     return cost_quality(offers, unit=unit, title=gettext("Cost against quality"))
 
 
@@ -382,12 +358,16 @@ def reading_shelves(report: ExperimentReport) -> list[dict[str, Any]]:
     ]
 
 
-def with_texts(readings: Sequence[Reading], letters: Mapping[int, str]) -> list[ShownReading]:
-    """Debates with their texts; ``letters``: of the arms, by their runs."""
+def with_texts(readings: Sequence[Reading], letters: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Debates to read, with their texts and the letters of their arms; ``letters``: by runs."""
     ids = {reading.item_id for reading in readings}
     texts = dict(Item.objects.filter(pk__in=ids).values_list("pk", "text"))
     return [
-        ShownReading(reading, letters[reading.run_id], texts.get(reading.item_id, ""))
+        {
+            "reading": reading,
+            "letter": letters[reading.run_id],
+            "text": texts.get(reading.item_id, ""),
+        }
         for reading in readings
     ]
 

@@ -20,17 +20,19 @@ from apps.agreement.experiments.answers import (
     title_of,
     votes_for,
 )
-from apps.agreement.experiments.opinion_changes import Step, steps_of
-from apps.agreement.experiments.vote_agreement import (
+from apps.agreement.experiments.opinions import (
     NO_MEASURE,
     Ambiguity,
+    Step,
     VoteAgreement,
     own_ambiguity,
     shared_ambiguity,
+    steps_of,
     vote_agreement_of,
 )
 from apps.debates.models import Experiment
 from apps.debates.selectors.experiments import Arm, comparison_state
+from apps.projects.changes import compared_schema
 from labelhub.core.agreement.arms import (
     NOTHING,
     ArmPair,
@@ -213,7 +215,8 @@ def report_of(experiment: Experiment, arms: Sequence[Arm]) -> ExperimentReport:
     """The current comparison of ``arms``; cached until a debate ends or gold changes."""
     state = comparison_state(experiment)
     if predicts(arms):
-        own = author_labels(experiment.project, arms[0].run.schema)
+        _, versions, _ = compared_schema(arms[0].run.schema)
+        own = author_labels(experiment.project, versions)
         state += (own.aggregate(last=Max("pk"))["last"],)
     state_key = "-".join(str(part).replace(" ", "_") for part in state)
     key = f"experiment-{VERSION}-{experiment.pk}-{state_key}"

@@ -200,15 +200,6 @@ class Source:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """One kind's figures, one per place along the axis; None or a reason where there is none."""
-
-    name: str
-    kind: str
-    figures: Sequence[AnyFigure | None]
-
-
 def draw_heatmap(
     sources: Sequence[Source],
     figures: Pairs,
@@ -413,14 +404,21 @@ def agreeing(report: Report) -> Chart | None:
     numbers = sorted({row["agreeing"] for _, row in found})
     marks: list[Mark] = []
     for number, (kind, rows) in enumerate(groups.items()):
+        name, aside = short_name(report, kind), (number - (len(groups) - 1) / 2) * 0.08
         values = {row["agreeing"]: row["accuracy"] for row in rows}
-        figures = [values.get(number) for number in numbers]
-        series = Series(short_name(report, kind), kind, figures)
-        aside = (number - (len(groups) - 1) / 2) * 0.08
-        places = [
-            (value + aside, gettext("%(number)s agree") % {"number": value}) for value in numbers
-        ]
-        marks += series_marks(series, places, percent=True)
+        points: list[Point | None] = []
+        for agree in numbers:
+            figure = values.get(agree)
+            if place := ends(figure):
+                words = gettext("%(number)s agree") % {"number": agree}
+                words = f"{name}, {words}: {sentence(figure, percent=True)}"
+                x, y_ends = agree + aside, (place[0], place[2])
+                points.append(Point(x=x, y=place[1], kind=kind, y_ends=y_ends, words=words))
+            else:
+                points.append(None)
+        if any(points):
+            path = [None if point is None else (point.x, point.y) for point in points]
+            marks += [Line(points=path, kind=kind, name=name), *filter(None, points)]
     return Chart(
         key="agreeing",
         title=gettext("Majority-vote accuracy against %(truth)s, by number of annotators who agree")
@@ -453,33 +451,6 @@ def agreeing(report: Report) -> Chart | None:
             for kind, rows in groups.items()
         ],
     )
-
-
-def series_marks(
-    series: Series, places: Sequence[tuple[float, str]], *, percent: bool
-) -> list[Mark]:
-    """The line through a series' values, and each with its interval."""
-    found = [ends(figure) for figure in series.figures]
-    path = [
-        None if values is None else (x, values[1])
-        for (x, _), values in zip(places, found, strict=True)
-    ]
-    if not any(path):
-        return []
-    return [
-        Line(points=path, kind=series.kind, name=series.name),
-        *(
-            Point(
-                x=x,
-                y=values[1],
-                kind=series.kind,
-                y_ends=(values[0], values[2]),
-                words=f"{series.name}, {where}: {sentence(figure, percent=percent)}",
-            )
-            for (x, where), values, figure in zip(places, found, series.figures, strict=True)
-            if values
-        ),
-    ]
 
 
 def winning_rates(report: Report) -> Chart | None:

@@ -15,10 +15,10 @@ from apps.common.figures import count_words
 from apps.common.values import quoted
 from apps.labels.blindness import hidden_from, opinions_hidden_from
 from apps.projects.models import Item, Project
+from labelhub.core.agreement.coefficients.alpha import set_members
 from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.agreement.reports.kind_agreement import disputed_items
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix
-from labelhub.core.agreement.reports.sets import set_members
 from labelhub.core.errors import InvalidInput
 from labelhub.core.schema import fold
 

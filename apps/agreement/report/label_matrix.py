@@ -7,7 +7,7 @@ fetched as they are and numbered here.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,14 +81,9 @@ CHUNK = 20_000
 #: Codes of a packed label: an abstention, or an answer that must be fetched itself.
 _ABSTAINS, _OTHER, _CODES = 62, 63, 64
 
-
-@dataclass(frozen=True, slots=True)
-class _Labels:
-    """Labels as they come, of shape (labels,); codes ABSTAINED and UNKNOWN are not yet left out."""
-
-    items: Ints
-    annotators: Ints
-    codes: Ints
+#: Labels as they come, shape (3, labels): items, annotators, codes; ABSTAINED and UNKNOWN are not
+#: yet left out.
+Columns = Ints
 
 
 def read_label_matrix(
@@ -119,7 +114,7 @@ def read_label_matrix(
     # These are under the labels of their time, all others under today's.
     fetched = [_number(translated_answers(schema, before.order_by("pk")), coder)]
     fetched += [_fetch(rows, coder, item_ids, rater_ids) for rows in (votes, *of_run)]
-    labels = _concatenate(fetched)
+    labels = np.concatenate(fetched, axis=1)
     gold = (
         current_gold(project).filter(tagged_items(project, asked.tag)).annotate(raw=_stored_json())
     )
@@ -212,7 +207,7 @@ def counted_labels(
 
 def _fetch(
     rows: QuerySet[Any], coder: Coder, item_ids: tuple[int, int], annotator_ids: tuple[int, int]
-) -> _Labels:
+) -> Columns:
     """``item_ids`` and ``annotator_ids``: the lowest and the highest of the project."""
     known, low = coder.known, annotator_ids[0]
     span = annotator_ids[1] - low + 1
@@ -227,55 +222,47 @@ def _fetch(
         places, codes = places[listed], codes[listed]
     codes[codes == _ABSTAINS] = ABSTAINED
     items, annotators = np.divmod(places, span)
-    found = _Labels(items, annotators + low, codes)
+    found = np.stack([items, annotators + low, codes])
     if listed.all():
         return found
     unlisted = rows.annotate(raw=_stored_json()).exclude(raw__in=list(known)).exclude(raw=None)
-    rest = _fetch_unlisted(unlisted, coder)
-    return _concatenate([found, rest])
+    return np.concatenate([found, _fetch_unlisted(unlisted, coder)], axis=1)
 
 
-def _concatenate(parts: Sequence[_Labels]) -> _Labels:
-    if len(parts) == 1:
-        return parts[0]
-    columns = [(part.items, part.annotators, part.codes) for part in parts]
-    return _Labels(*(np.concatenate(column) for column in zip(*columns, strict=True)))
-
-
-def _fetch_unlisted(rows: QuerySet[Any], coder: Coder) -> _Labels:
+def _fetch_unlisted(rows: QuerySet[Any], coder: Coder) -> Columns:
     answers = rows.order_by("pk").annotate(raw=_stored_json())
     columns = ("item_id", "annotator_id", "raw")
     return _number(answers.values_list(*columns).iterator(CHUNK), coder)
 
 
-def _number(answers: Iterable[StoredAnswer], coder: Coder) -> _Labels:
+def _number(answers: Iterable[StoredAnswer], coder: Coder) -> Columns:
     # Answers that the schema does not list are numbered in order of appearance, always the same.
-    items, annotators, codes = [], [], []
-    for item, annotator, raw in answers:
-        items.append(item)
-        annotators.append(annotator)
-        codes.append(ABSTAINED if raw is None else coder.of(item, raw))
-    return _Labels(*(np.array(column, dtype=np.int64) for column in (items, annotators, codes)))
+    rows = [
+        (item, annotator, ABSTAINED if raw is None else coder.of(item, raw))
+        for item, annotator, raw in answers
+    ]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3).T
 
 
 def _matrix(
     project: Project,
     coder: Coder,
     raters: list[Rater],
-    labels: _Labels,
+    labels: Columns,
     truth: Sequence[tuple[int, int, str | None]],
 ) -> LabelMatrix:
-    item_ids = distinct_numbers(labels.items)
+    labelled, annotator_ids, codes = labels
+    item_ids = distinct_numbers(labelled)
     number_of = IdIndex(np.array([rater.id for rater in raters], dtype=np.int64))
-    annotators = number_of(labels.annotators)
-    abstained, usable = labels.codes == ABSTAINED, labels.codes >= 0
+    annotators = number_of(annotator_ids)
+    abstained, usable = codes == ABSTAINED, codes >= 0
     items = IdIndex(item_ids)
     categories = coder.categories
-    columns = items(labels.items[usable]), annotators[usable], labels.codes[usable]
+    columns = items(labelled[usable]), annotators[usable], codes[usable]
     ratings = Ratings(*columns, len(item_ids), len(raters), max(len(categories), 1))
     authors = np.array([rater.kind == Kind.AUTHOR for rater in raters], dtype=bool)
-    own = _first_last(np.flatnonzero(authors[annotators]), labels.annotators)
-    author_of = dict(zip(labels.items[own].tolist(), labels.annotators[own].tolist(), strict=True))
+    own = _first_last(np.flatnonzero(authors[annotators]), annotator_ids)
+    author_of = dict(zip(labelled[own].tolist(), annotator_ids[own].tolist(), strict=True))
     clusters, unit = clusters_of(project, item_ids, author_of)
     # The author's answer to each item; where an item has several authors, the first one's.
     author = np.full(len(item_ids), -1)
@@ -283,13 +270,13 @@ def _matrix(
     author[ratings.items[rows]] = ratings.codes[rows]
     gold, gold_kind = _gold_codes(items, len(item_ids), truth)
     reason = NOT_AN_OPTION if coder.itemwise else NOT_IN_SCHEMA
-    unknown = int((labels.codes == UNKNOWN).sum())
+    unknown = int((codes == UNKNOWN).sum())
     return LabelMatrix(
         task=coder.task,
         categories=categories,
         ratings=ratings,
         raters=raters,
-        abstained=np.column_stack([items(labels.items[abstained]), annotators[abstained]]),
+        abstained=np.column_stack([items(labelled[abstained]), annotators[abstained]]),
         gold=gold,
         gold_kind=gold_kind,
         author=author,

@@ -218,15 +218,18 @@ def _accuracy(report: Report) -> dict[str, Any]:
 
 
 def _tests(report: Report) -> dict[str, Any]:
-    return {
+    found = {
         "compared": compared_kinds(report),
         "machines": [
-            (name, found, name in report["offline"].get(found["kind"], ()))
-            for name, found in applicable_tests(report).items()
+            (name, test, name in report["offline"].get(test["kind"], ()))
+            for name, test in applicable_tests(report).items()
         ],
+        "sureness": confidence_rows(report),
+    }
+    return found | {
+        "for_these": report["intervals"] == OTHERS and any(found.values()),
         "replacement": CHARTS["replacement"](report),
         "reliability": CHARTS["reliability"](report),
-        "sureness": confidence_rows(report),
     }
 
 

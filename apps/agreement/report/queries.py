@@ -19,7 +19,7 @@ from apps.llm.models import Provider
 from apps.projects.models import Project
 from labelhub.core.agreement.calibration import measure_calibration
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import t_quantile
+from labelhub.core.agreement.intervals import student_t
 from labelhub.core.agreement.ratings import Ints
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.reasons import NOT_RECORDED, PRICE_UNKNOWN
@@ -165,5 +165,5 @@ def _mean(n: int, whole: Any, squares: Any) -> Figure:
     if n < 2:
         return figure(mean, low=float("nan"), high=float("nan"), n=n, method=MEAN)
     spread = max(float(squares) - n * mean * mean, 0.0) / (n - 1)
-    half = float(t_quantile(0.975, n - 1)) * math.sqrt(spread / n)
+    half = student_t(n - 1) * math.sqrt(spread / n)
     return figure(mean, low=max(mean - half, 0.0), high=mean + half, n=n, method=MEAN)

@@ -40,21 +40,7 @@ def self_agreement(
     schema: LabelSchema,
     reader: int | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Kind → how its annotators agree with themselves, JSON-ready; empty without repeats."""
-    answers = read_repeats(project, asked, sheet, schema=schema, reader=reader)
-    found = {} if answers is None else measure_repeats(answers)
-    return {kind: repeated.to_json() for kind, repeated in found.items()}
-
-
-def read_repeats(
-    project: Project,
-    asked: Slice,
-    sheet: LabelMatrix,
-    *,
-    schema: LabelSchema,
-    reader: int | None = None,
-) -> LabelMatrix | None:
-    """``sheet`` with all answers of annotators who answered an item again; None without any.
+    """Kind → how its annotators agree with themselves, JSON-ready; empty without repeats.
 
     At most six queries; without any repeats two short ones. ``asked``, ``schema`` (the current
     one), ``reader``: as for ``read_label_matrix``, which made ``sheet``. With a run chosen all of
@@ -71,9 +57,10 @@ def read_repeats(
         if answer[1] in chosen
     ]
     if not answers:
-        return None
+        return {}
     coder = Coder.of_project(project, schema.parsed, asked.label)
-    return _repeats_matrix(sheet, coder, answers, replicates)
+    repeats = measure_repeats(_repeats_matrix(sheet, coder, answers, replicates))
+    return {kind: repeated.to_json() for kind, repeated in repeats.items()}
 
 
 def _first_replicates(raters: Sequence[Rater]) -> dict[int, int]:

@@ -12,6 +12,7 @@ import structlog
 from django.contrib.auth.models import AnonymousUser
 from django.db import OperationalError, transaction
 from django.db.models import Count, Max, Q, Sum
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
@@ -21,6 +22,7 @@ from apps.agreement.report.label_matrix import counted_labels, read_label_matrix
 from apps.agreement.report.queries import calibrations, costs, no_costs
 from apps.agreement.report.repeats import self_agreement
 from apps.agreement.report.slices import Slice, check_slice
+from apps.agreement.report.tables import MAIN_WORDS
 from apps.authors.models import Erasure, Site
 from apps.debates.models import Run
 from apps.labels.blindness import hidden_from
@@ -37,10 +39,12 @@ from labelhub.core.agreement.reports.reasons import (
     NOT_RECORDED,
     VIEW_NOT_KNOWN,
     WHOLE_PROJECT,
+    WORDS,
 )
 from labelhub.core.agreement.reports.repeats import no_repeats
 from labelhub.core.agreement.reports.report import build_report
 from labelhub.core.errors import Conflict
+from labelhub.core.schema import TASKS
 
 #: Seconds that a request waits for its turn; it holds a thread meanwhile.
 PATIENCE = 60.0
@@ -150,6 +154,22 @@ def _stored_report(project: Project, asked: Slice, state: str) -> Mapping[str, A
         return None
     rows = StoredReport.objects.filter(project=project, asked=asked.query, state=state)
     return rows.values_list("body", flat=True).first()
+
+
+def read_glance(project: Project) -> dict[str, Any] | None:
+    """The recommended ``coefficient`` of all people and its ``figure``, from the last report on all
+    labels, and when it was ``measured_at``; None where there is none. One query."""
+    whole = StoredReport.objects.filter(project=project, asked="")
+    row = whole.values_list("body__people", "body__task", "computed_at").first()
+    if row is None:
+        return None
+    people, task, measured_at = row
+    name = TASKS[task].coefficients[0]
+    figure = people[name]
+    if code := figure.get("reason"):
+        figure = figure | {"reason": WORDS.get(code, code)}
+    words = gettext(MAIN_WORDS[name])
+    return {"coefficient": words, "figure": figure, "measured_at": measured_at}
 
 
 def may_be_stored(asked: Slice) -> bool:

@@ -353,23 +353,10 @@ def _row(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ConfidenceRow:
-    """A machine: its mean stated confidence, how often it is right, ``error`` (the expected
-    calibration error) and ``brier``; ``n`` items."""
-
-    name: str
-    kind: str
-    offline: bool
-    n: int
-    sure: str
-    right: str
-    error: str
-    brier: str
-
-
-def confidence_rows(report: Report) -> Sequence[ConfidenceRow]:
-    """Each machine that states a confidence and can be measured by a truth."""
+def confidence_rows(report: Report) -> Sequence[dict[str, Any]]:
+    """Each machine that states a confidence and can be measured by a truth, on ``n`` items: in
+    words its mean confidence (``sure``), how often it is ``right``, the expected calibration
+    ``error`` in points, and its ``brier`` score."""
     found = []
     for name, machine in report["calibration"].items():
         bins, n = machine["bins"], machine["n"]
@@ -377,66 +364,22 @@ def confidence_rows(report: Report) -> Sequence[ConfidenceRow]:
         right = sum(row["right"]["value"] * row["right"]["n"] for row in bins) / n
         error, brier = machine["expected_calibration_error"], machine["brier"]
         found.append(
-            ConfidenceRow(
-                name=name,
-                kind=machine["kind"],
-                offline=name in report["offline"].get(machine["kind"], ()),
-                n=n,
-                sure=share_words(sure),
-                right=share_words(right),
-                error="–" if error is None else f"{error * 100:.0f}",
-                brier="–" if brier is None else number_words(brier),
-            )
+            {
+                "name": name,
+                "kind": machine["kind"],
+                "offline": name in report["offline"].get(machine["kind"], ()),
+                "n": n,
+                "sure": share_words(sure),
+                "right": share_words(right),
+                "error": "–" if error is None else f"{error * 100:.0f}",
+                "brier": "–" if brier is None else number_words(brier),
+            }
         )
     return found
 
 
 #: Confusions of one kind that are listed.
 MOST_MISTAKEN = 8
-
-
-@dataclass(frozen=True, slots=True)
-class TrustCell:
-    """F1 of one kind on one label; ``best``: significantly better than every other kind.
-
-    ``right``, ``wrong``, ``missed``: items to which the kind rightly gives the label, wrongly gives
-    it, or does not give it although it is true; tied answers count in part. ``interval`` and
-    ``reason`` may be empty.
-    """
-
-    kind: str
-    name: str
-    value: str
-    step: int
-    best: bool
-    right: float
-    wrong: float
-    missed: float
-    interval: str = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Confusion:
-    """Items that a kind labels ``predicted`` although ``meant`` is true."""
-
-    predicted: str
-    meant: str
-    items: float
-
-    @property
-    def words(self) -> str:
-        """How many items."""
-        return weight_words(self.items)
-
-
-@dataclass(frozen=True, slots=True)
-class TrustRow:
-    """A label, how many items truly have it (None if not counted), and a cell for each kind."""
-
-    label: str
-    items: int | None
-    cells: Sequence[TrustCell]
 
 
 def shared_items(report: Report, truth: Truth) -> int:
@@ -446,9 +389,13 @@ def shared_items(report: Report, truth: Truth) -> int:
 
 def trust_table(
     report: Report, truth: Truth, *, shared: bool = False
-) -> tuple[Sequence[str], Sequence[TrustRow]]:
+) -> tuple[Sequence[str], Sequence[dict[str, Any]]]:
     """The kinds in their order, and a row for each label; empty without shared labels.
 
+    A row has the ``label``, on how many ``items`` it is true (None if not counted), and the F1 of
+    each kind in its ``cells``; there ``best`` is significantly better than every other kind, and
+    ``right``, ``wrong`` and ``missed`` are items to which the kind rightly gives the label, wrongly
+    gives it, or does not give it although it is true; tied answers count in part.
     ``shared``: F1 on the items that all kinds answered, where there are any; else on all of each.
     """
     kinds = [
@@ -471,38 +418,39 @@ def trust_table(
             score = scores[kind][label]
             f1, counts = found["f1"].get(kind, score["f1"]), score["counts"]
             drawn = draw_figure(f1)
+            reason = report["reasons"].get(drawn.reason, drawn.reason)
             cells.append(
-                TrustCell(
-                    kind=kind,
-                    name=short_name(report, kind),
-                    value=drawn.value or "–",
-                    step=0 if drawn.reason else step_of(f1["value"]),
-                    best=found["best"] == kind,
-                    right=counts["predicted_yes_gold_yes"],
-                    wrong=counts["predicted_yes_gold_no"],
-                    missed=counts["predicted_no_gold_yes"],
-                    interval=range_words(drawn.low, drawn.high) if drawn.low else drawn.note,
-                    reason=gettext(report["reasons"].get(drawn.reason, drawn.reason))
-                    if drawn.reason
-                    else "",
-                )
+                {
+                    "kind": kind,
+                    "name": short_name(report, kind),
+                    "value": drawn.value or "–",
+                    "step": 0 if drawn.reason else step_of(f1["value"]),
+                    "best": found["best"] == kind,
+                    "right": counts["predicted_yes_gold_yes"],
+                    "wrong": counts["predicted_yes_gold_no"],
+                    "missed": counts["predicted_no_gold_yes"],
+                    "interval": range_words(drawn.low, drawn.high) if drawn.low else drawn.note,
+                    "reason": gettext(reason) if reason else "",
+                }
             )
-        rows.append(TrustRow(label, truly.get(label), cells))
+        rows.append({"label": label, "items": truly.get(label), "cells": cells})
     return kinds, rows
 
 
-def confusions(truth: Truth) -> Mapping[str, Sequence[Confusion]]:
-    """Kind → its confusions, the most frequent first."""
+def confusions(truth: Truth) -> Mapping[str, Sequence[tuple[str, str, float]]]:
+    """Kind → its confusions, the most frequent first: what it says, what is true, on how many
+    items."""
     found = {}
     for kind in truth.kinds:
         confusion = truth.found[kind]["confusion"] or {}
         labels = truth.found[kind].get("confusion_labels", ())
         cells = [
-            Confusion(predicted, meant, confusion[f"predicted {predicted}, gold {meant}"])
+            (predicted, meant, items)
             for predicted in labels
             for meant in labels
-            if predicted != meant and confusion.get(f"predicted {predicted}, gold {meant}")
+            if predicted != meant
+            and (items := confusion.get(f"predicted {predicted}, gold {meant}"))
         ]
         if cells:
-            found[kind] = sorted(cells, key=lambda cell: -cell.items)[:MOST_MISTAKEN]
+            found[kind] = sorted(cells, key=lambda cell: -cell[2])[:MOST_MISTAKEN]
     return found

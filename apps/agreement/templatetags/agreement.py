@@ -94,6 +94,7 @@ def behind_count(context: template.Context, items: float, **asked: str) -> str:
 
 register.simple_tag(tie_words, name="ties")
 register.filter(is_share)
+register.filter(weight_words)
 
 
 def _mean_words(shown: Figure, say: Callable[[float], str]) -> str:

@@ -17,6 +17,7 @@ from apps.accounts.roles import Right, Role
 from apps.agreement.automation.guarantee import (
     State,
     live_guarantee,
+    settle_if_small,
     switch_off,
     switch_on,
 )
@@ -32,7 +33,6 @@ from apps.agreement.automation.page import (
 )
 from apps.agreement.automation.promise import certainty_of
 from apps.agreement.automation.sample import draw_sample
-from apps.agreement.automation.tasks import settle_if_small
 from apps.agreement.models import Guarantee
 from apps.common.figures import count_words
 from apps.common.forms import show_refusal
@@ -66,7 +66,9 @@ def automation(request: SignedInRequest, slug: str) -> HttpResponse:
         try:
             messages.success(request, _do_step(project, request.user, request.POST.get("do"), form))
         except LabelhubError as error:
-            show_refusal(form, error) if drawing else messages.error(request, error.message)
+            # While there is a promise, the page has no form.
+            asks = drawing and live_guarantee(project) is None
+            show_refusal(form, error) if asks else messages.error(request, error.message)
         if not form.errors:
             return redirect("automation", slug)
     asked = form.asked() if form.is_bound and form.is_valid() else None

@@ -23,6 +23,7 @@ from apps.debates.forecast import faults_of, forecast
 from apps.debates.selectors import experiments as selectors
 from apps.debates.services.experiments import sample_verified_items
 from apps.llm.services import ensure_builtin
+from apps.projects.changes import comparable_versions
 from apps.projects.models import Project
 from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import current_schema
@@ -78,7 +79,7 @@ def experiment_create(request: SignedInRequest, project: Project) -> HttpRespons
             for run_id in made.runs.values_list("pk", flat=True):
                 tasks.launch_run(run_id)
             return redirect("experiment_detail", project.slug, made.pk)
-    own = author_labels(project, current_schema(project))
+    own = author_labels(project, comparable_versions(current_schema(project)))
     context: dict[str, Any] = {
         "form": form,
         "verified": len(sample_verified_items(project, None)),

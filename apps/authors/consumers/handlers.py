@@ -120,7 +120,7 @@ async def on_offered(session: Session, frame: Frame) -> None:
     sent = cast(frames.Offered, frame.d)
     await session.check_access()
     uid = question_uid(sent.oid)
-    await session.act(offers().record_event, uid, sent.what, frame.id)
+    await session.act(offers().record_event, uid, sent.what, frame.id, sent.feature)
     if sent.what == "close":
         session.offers.discard(uid)
     await session.socket.ack(frame.id)

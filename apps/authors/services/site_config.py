@@ -112,11 +112,14 @@ class Offers:
         """The offer to bring, as the widget takes it; brought from now on."""
         return None
 
-    def record_event(self, author: Author, uid: UUID, event: str, ref: str) -> None:
-        """Record an event of an offer; idempotent by ``ref``.
+    def record_event(
+        self, author: Author, uid: UUID, event: str, ref: str, feature: str = ""
+    ) -> None:
+        """Record an event of an offer; idempotent by ``ref``. ``feature``: what mattered most, with
+        the event "mattered".
 
         Raises:
-            UnknownQuestion, NotYours: nothing is written.
+            UnknownQuestion, NotYours, BadField: nothing is written.
         """
 
     def withdraw(self, author_id: int) -> None:

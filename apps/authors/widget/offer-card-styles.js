@@ -15,8 +15,9 @@ border:1px solid var(--border);border-radius:calc(var(--r)*.75);text-decoration:
 .ware:hover .name{text-decoration:underline}
 .deal{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:.3em .75em;align-self:start}
 .go{padding:.4em .95em;border-radius:calc(var(--r)*.6);background:var(--accent);color:var(--on-accent);font-size:.875em;font-weight:600}
-.helped{display:flex;flex-wrap:wrap;align-items:center;gap:.15em .4em;min-height:2.25em;font-size:.875em}
+.helped{display:flex;flex-wrap:wrap;align-items:center;gap:.3em;min-height:2.25em;font-size:.875em}
 .helped .way{min-width:3em;font-size:1em;text-align:center;color:var(--fg);border:1px solid var(--border)}
+.helped [role]:first-child{flex-basis:100%}
 .log .offer{position:static;flex:none;width:auto;max-height:none;box-shadow:none}
 .log .mark{position:static}
 @media (pointer:coarse){.mark{padding-block:0}.mark .cross{margin-inline-end:-.7em}}

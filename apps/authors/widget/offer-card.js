@@ -5,6 +5,8 @@ import { watchReading } from "./reading.js";
 const SHOWN_AFTER = 1000;
 const LOOK_EVERY = 200;
 const MIDDLE = 1;
+/** How long the second press of a double one may take, in ms. */
+const DOUBLE = 600;
 const styled = new WeakSet();
 
 /**
@@ -43,16 +45,27 @@ function wareLink(offer, url, strings, tell) {
     h("span", { class: "go" }, strings.look, away && h("span", { class: "unseen" }, ` (${strings.tab})`))));
 }
 
-function helpedRow({ helpful: { ask, yes, no } }, strings, tell) {
+function helpedRow({ helpful: { ask, yes, no, mattered } }, strings, tell) {
   const said = h("span", { role: "status" });
-  const row = h("div", { class: "helped", role: "group", "aria-label": ask },
-    h("span", {}, ask), button("way", yes, () => say("helpful")), button("way", no, () => say("unhelpful")), said);
+  const row = h("div", { class: "helped", role: "group", "aria-label": ask, tabindex: -1 },
+    h("span", {}, ask),
+    button("way", yes, () => answer("helpful", mattered)),
+    button("way", no, () => answer("unhelpful", mattered)),
+    said);
 
-  function say(what) {
-    tell(what);
-    if (row.matches(":focus-within")) row.parentNode.querySelector("a").focus({ preventScroll: true });
-    row.replaceChildren(said);
-    said.textContent = strings.thanks;
+  // Thanks, or asks the `next` question. The second press of a double one must not answer that, nor
+  // click what would move under it: for a while the row takes no clicks and gets no lower, and with
+  // the keyboard it gets the focus.
+  function answer(what, next, more) {
+    tell(what, more);
+    row.ariaLabel = next ? next.ask : strings.saved;
+    row.style = `pointer-events:none;min-height:${row.offsetHeight}px`;
+    setTimeout(() => { row.style = ""; }, DOUBLE);
+    if (row.matches(":focus-within")) row.focus();
+    row.replaceChildren(said, ...(next ? [...next.options, ["", next.none]] : []).map(([feature, name]) =>
+      button("way", name, () => answer("mattered", null, { feature }), { dir: "auto" })));
+    said.textContent = row.ariaLabel;
+    row.scrollIntoView({ block: "nearest" }); // it may be higher now
   }
 
   return row;
@@ -93,9 +106,10 @@ export async function bring(offer, signal, { session, boundary, place, emit, con
   const isLate = () => session.now() >= expires;
   let seen = false;
 
-  function tell(what) {
-    session.push("offered", { oid, what });
-    emit("offer", { oid, what });
+  function tell(what, more) {
+    const told = { oid, what, ...more };
+    session.push("offered", told);
+    emit("offer", told);
   }
 
   function end() {

@@ -1,21 +1,19 @@
 """Queries about experiments: their arms, and the rows for a comparison with gold."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
-from django.db.models import Count, Max, Prefetch, Q, QuerySet, Sum
+from django.db.models import Count, Max, Prefetch, Q, QuerySet, Subquery, Sum
 from django.db.models.fields.json import KeyTransform
 
 from apps.accounts.models import User
 from apps.debates.models import Debate, Experiment, Run, RunRole, Turn
 from apps.debates.selectors.runs import status_counts
 from apps.labels.models import Gold
-from apps.labels.selectors import current_gold
-from apps.projects.changes import comparable_versions
-from apps.projects.models import LabelSchema, Project
+from apps.projects.models import Project, SchemaChange
 from labelhub.core.errors import NotFound
 
 #: Debates with a result; failed debates can be tried again.
@@ -119,10 +117,9 @@ def arms_of(experiment: Experiment) -> list[Arm]:
     return [Arm(run, list(run.roles.all()), counts[run.pk]) for run in runs]
 
 
-def verified_items(project: Project, schema: LabelSchema) -> QuerySet[Gold]:
-    """Present gold under this version of the labels, or under an earlier one whose change of labels
-    did not affect it."""
-    return current_gold(project).filter(schema__in=comparable_versions(schema))
+def verified_items(project: Project, versions: Collection[int]) -> QuerySet[Gold]:
+    """Gold by decisions that were made under these versions of the labels, by their ids."""
+    return Gold.objects.filter(item__project=project).made_under(versions)
 
 
 def ended_debates(run_ids: Iterable[int], *signals: str) -> QuerySet[Debate, tuple[Any, ...]]:
@@ -160,7 +157,9 @@ def comparison_state(experiment: Experiment) -> tuple[Any, ...]:
     )
     ended = debates.aggregate(count=Count("pk"), last=Max("finished_at"))
     gold = Gold.objects.filter(item__project=experiment.project_id)
-    return (*ended.values(), gold.aggregate(last=Max("pk"))["last"])
+    changes = SchemaChange.objects.filter(project=experiment.project_id, to_schema__isnull=False)
+    newest = Max(Subquery(changes.order_by("-pk").values("pk")[:1]))
+    return (*ended.values(), *gold.aggregate(last=Max("pk"), changed=newest).values())
 
 
 def _row(

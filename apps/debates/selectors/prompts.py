@@ -14,6 +14,7 @@ from apps.debates.models import Debate, PromptVariant, Run, RunRole, Turn
 from apps.debates.selectors.experiments import verified_items
 from apps.labels.blindness import hidden_from
 from apps.llm.models import PromptVersion
+from apps.projects.changes import compared_schema
 from apps.projects.models import Item, Project
 from labelhub.core.errors import NotFound
 from labelhub.core.llm.types import Status
@@ -208,19 +209,22 @@ def get_trial(project: Project, run_id: int) -> Trial:
 
 
 def trial_rows(trial: Trial, user: User | AnonymousUser) -> list[TrialRow]:
-    """The trial item by item for ``user``, in two queries."""
+    """The trial item by item for ``user``, all values under the same names of labels; in three
+    queries."""
+    version = trial.run.schema.version
+    schema, versions, translator = compared_schema(trial.run.schema)
     held: dict[int, dict[int, Debate]] = {trial.run.pk: {}, trial.beside.pk: {}}
     blind: set[int] = set()
     debates = Debate.objects.filter(run__in=held)
     debates = debates.annotate(hidden=hidden_from(user.pk or 0, item="item"))
     for debate in debates.select_related("item").order_by("pk"):
+        debate.value = translator.value(version, debate.value)
         held[debate.run_id][debate.item_id] = debate
         if getattr(debate, "hidden", False):
             blind.add(debate.item_id)
     first, second = held.values()
-    gold = verified_items(trial.run.project, trial.run.schema).filter(item__in=first)
-    written = trial.run.schema.parsed.task.written
-    known = {} if written else dict(gold.values_list("item", "value"))
+    gold = verified_items(trial.run.project, versions).filter(item__in=first)
+    known = {} if schema.parsed.task.written else translator.values_of(gold)
     return [
         TrialRow(debate.item, debate, second[item], item in known, known.get(item), item in blind)
         for item, debate in first.items()

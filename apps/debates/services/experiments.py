@@ -20,6 +20,7 @@ from apps.debates.services.preview import Preview, preview
 from apps.debates.services.role_assignment import models_for_roles
 from apps.debates.services.runs import start_run
 from apps.llm.models import ModelSpec
+from apps.projects.changes import comparable_versions
 from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.debate import predict, protocol
@@ -131,7 +132,7 @@ def sample_verified_items(project: Project, limit: int | None) -> list[int]:
 
 def _verified(project: Project) -> dict[int, str]:
     """Id and external id of the verified items."""
-    gold = verified_items(project, current_schema(project))
+    gold = verified_items(project, comparable_versions(current_schema(project)))
     return dict(gold.values_list("item_id", "item__external_id"))
 
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers
+from rest_framework.generics import get_object_or_404
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +13,7 @@ from rest_framework.response import Response
 from apps.authors.api.access import SiteViewSet
 from apps.common.api.parsers import TABLE, TableParser
 from apps.echo.models import CatalogueItem
-from apps.echo.selectors.offers import CatalogueFilter, get_item
+from apps.echo.selectors.offers import CatalogueFilter
 from apps.echo.services.catalogue import import_catalogue, set_active
 from apps.echo.services.configuration import ensure_echo
 from labelhub.core.echo.recommending.catalogue import MOST_BYTES
@@ -156,7 +157,14 @@ class CatalogueViewSet(SiteViewSet):
         faults of invalid rows, and features that the site does not have.
         """
         options = self.read_query(CatalogueImportQuerySerializer)
-        made = import_catalogue(ensure_echo(self.site), _table(request), **options)
+        table: Any = request.data.get(TABLE)
+        if not isinstance(table, bytes):
+            upload: Any = request.data.get("file")
+            if not hasattr(upload, "read"):
+                raise InvalidInput.at("file", "Send a table, a JSON list or a file.")
+            CatalogueTableParser.check_size(upload.size)
+            table = upload.read()
+        made = import_catalogue(ensure_echo(self.site), table, **options)
         return Response(CatalogueImportedSerializer(made).data)
 
 
@@ -165,9 +173,13 @@ class CatalogueItemViewSet(SiteViewSet):
 
     serializer_class = CatalogueItemSerializer
 
+    def item(self, ref: str) -> CatalogueItem:
+        """The item with the site's own id."""
+        return get_object_or_404(CatalogueItem, echo=self.site.pk, ref=ref)
+
     def retrieve(self, request: Request, ref: str, **_: str) -> Response:
         """Show a catalogue item."""
-        return Response(self.get_serializer(get_item(self.site, ref=ref)).data)
+        return Response(self.get_serializer(self.item(ref)).data)
 
     @extend_schema(request=CatalogueItemSerializer)
     def partial_update(self, request: Request, ref: str, **_: str) -> Response:
@@ -176,17 +188,6 @@ class CatalogueItemViewSet(SiteViewSet):
         Only ``active`` can change here. Import the item again to change its other fields.
         """
         active = self.read_body(CatalogueItemSerializer)["active"]
-        item = get_item(self.site, ref=ref)
+        item = self.item(ref)
         set_active(item, active=active)
         return Response(self.get_serializer(item).data)
-
-
-def _table(request: Request) -> bytes:
-    data: Any = request.data
-    if isinstance(data.get(TABLE), bytes):
-        return bytes(data[TABLE])
-    upload = data.get("file")
-    if upload is None or not hasattr(upload, "read"):
-        raise InvalidInput.at("file", "Send a table, a JSON list or a file.")
-    CatalogueTableParser.check_size(upload.size)
-    return bytes(upload.read())

@@ -11,6 +11,7 @@ from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
+from rest_framework.generics import get_object_or_404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -24,12 +25,13 @@ from apps.authors.api.messages import (
     message_state,
     receive,
 )
+from apps.authors.errors import BadField
 from apps.authors.models import Message, Site
 from apps.authors.selectors.sites import check_open
 from apps.authors.services.site_config import config_of, next_offer, offers
 from apps.echo.api.learning import FiniteField
 from apps.echo.models import Decision, Selection
-from apps.echo.selectors.offers import get_message, get_offer, get_selection
+from apps.echo.selectors.offers import get_message
 from apps.echo.services.events import record_outcome
 from apps.echo.services.offer_ranking import selected_of
 from apps.echo.services.selection import check_switched_on, selection_for
@@ -100,12 +102,26 @@ class ToldRewardSerializer(serializers.Serializer[Any]):
     value = FiniteField(min_value=0, max_value=1, help_text="0 (no use) to 1.")
 
 
+class OfferMatteredSerializer(serializers.Serializer[Any]):
+    """The question what mattered most for the offer, and its answers."""
+
+    ask = serializers.CharField()
+    options = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2),
+        help_text="At most four pairs: the key of a feature and its name.",
+    )
+    none = serializers.CharField(help_text="The answer that none of them mattered most.")
+
+
 class OfferHelpfulSerializer(serializers.Serializer[Any]):
     """The question whether the offer helped, and its two answers, in the offer's language."""
 
     ask = serializers.CharField()
     yes = serializers.CharField()
     no = serializers.CharField()
+    mattered = OfferMatteredSerializer(
+        required=False, help_text="Only in some offers: what to ask once the offer is rated."
+    )
 
 
 class OfferSerializer(serializers.Serializer[Any]):
@@ -142,7 +158,23 @@ class OfferEventSerializer(serializers.Serializer[Any]):
     id = serializers.CharField(
         max_length=LONGEST_REF, help_text="Your id of the event; a repeated id counts once."
     )
-    what = serializers.ChoiceField(choices=["shown", "click", "helpful", "unhelpful", "close"])
+    what = serializers.ChoiceField(
+        choices=["shown", "click", "helpful", "unhelpful", "close", "mattered"]
+    )
+    feature = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=40,
+        help_text="With ``mattered``: the key of what mattered most, empty for none of them.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require a feature with ``mattered``, and refuse one with anything else."""
+        if attrs["what"] == "mattered" and "feature" not in attrs:
+            raise BadField.at("feature", "Send the key, or an empty text for none of them.")
+        if attrs["what"] != "mattered" and attrs.get("feature"):
+            raise BadField.at("feature", "Send it with what mattered only.")
+        return attrs
 
 
 class OfferStateSerializer(serializers.Serializer[Any]):
@@ -156,8 +188,7 @@ def selection_told(selection: Selection | None, site: Site) -> dict[str, Any] | 
     """A selection as JSON for its site's server, with the features' names; None for None."""
     if selection is None:
         return None
-    known = {definition.key: definition for definition in config_of(site).definitions}
-    features = selected_of(selection, known)
+    features = selected_of(selection, config_of(site).definitions)
     body = {
         "id": selection.uid,
         "number": selection.number,
@@ -213,10 +244,15 @@ class SelectionViewSet(SiteServerViewSet):
     lookup_url_kwarg = "selection_uid"
     lookup_value_converter = "uuid"
 
+    def selection(self, uid: UUID) -> Selection:
+        """The site's selection with this id."""
+        rows = Selection.objects.select_related("echo", "message")
+        return get_object_or_404(rows, echo=self.site.pk, uid=uid)
+
     @extend_schema(responses={200: SelectionSerializer, **_LIMITED})
     def retrieve(self, request: Request, selection_uid: UUID, **_: str) -> Response:
         """Show a selection (server key)."""
-        return Response(selection_told(get_selection(self.site, selection_uid), self.site))
+        return Response(selection_told(self.selection(selection_uid), self.site))
 
     @extend_schema(
         operation_id="site_echo_reward",
@@ -239,7 +275,7 @@ class SelectionViewSet(SiteServerViewSet):
         failures too (``0``): Echo cannot learn from successes alone.
         """
         sent = self.read_body(ToldRewardSerializer)
-        selection = get_selection(self.site, selection_uid)
+        selection = self.selection(selection_uid)
         outcome = record_outcome(selection, sent["id"], sent["value"], timezone.now())
         code = status.HTTP_201_CREATED if outcome.fresh else status.HTTP_200_OK
         return Response({"id": sent["id"], "value": outcome.value}, code)
@@ -272,12 +308,14 @@ class OfferEventViewSet(SiteServerViewSet):
         """Report an event of an offer (server key).
 
         Report ``shown`` when it is visible, then every ``click``, the rating ``helpful`` or
-        ``unhelpful``, and ``close``. A repeated ``id`` changes nothing.
+        ``unhelpful``, and ``close``; ``mattered`` with a ``feature`` if the offer asks for it, of
+        which the first answer counts. A repeated ``id`` changes nothing.
         """
         sent = self.read_body(OfferEventSerializer)
         author = self.author(sent["author"])
-        offer = get_offer(author.site, offer_uid)
-        offers().record_event(author, offer_uid, sent["what"], sent["id"])
+        made = Decision.objects.exclude(item_ref="")
+        offer = get_object_or_404(made, echo=author.site_id, uid=offer_uid)
+        offers().record_event(author, offer_uid, sent["what"], sent["id"], sent.get("feature", ""))
         offer.refresh_from_db(fields=["status"])
         return Response({"oid": offer_uid, "status": offer.status})
 

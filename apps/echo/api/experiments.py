@@ -49,28 +49,16 @@ class OfferArmSerializer(serializers.Serializer[Any]):
     )
 
 
-class NewOfferExperimentSerializer(serializers.Serializer[Any]):
-    """The design of a new experiment; it cannot be changed later."""
-
-    name = serializers.CharField(max_length=100)
-    arms = OfferArmSerializer(many=True)
-    control = serializers.CharField(
-        max_length=64, help_text="The arm that the others are compared with."
-    )
-    planned_days = serializers.IntegerField(min_value=1, max_value=365, default=28)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse windows, by which older versions could assign arms."""
-        if self.initial_data.get("windows"):
-            raise InvalidInput.at("windows", "Arms are assigned by author; leave windows out.")
-        return attrs
-
-
 class OfferExperimentSerializer(serializers.ModelSerializer[Experiment]):
-    """An experiment."""
+    """An experiment; its design cannot be changed later."""
 
     arms = OfferArmSerializer(many=True, source="design.arms")
-    control = serializers.CharField(source="design.control")
+    control = serializers.CharField(
+        max_length=64,
+        source="design.control",
+        help_text="The arm that the others are compared with.",
+    )
+    planned_days = serializers.IntegerField(min_value=1, max_value=365, default=28)
     status = serializers.SerializerMethodField()
 
     class Meta:
@@ -79,7 +67,13 @@ class OfferExperimentSerializer(serializers.ModelSerializer[Experiment]):
             "id", "name", "status", "arms", "control", "planned_days", "created_at",
             "started_at", "ended_at",
         ]  # fmt: skip
-        read_only_fields = fields
+        read_only_fields = ["id", "created_at", "started_at", "ended_at"]
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse windows, by which older versions could assign arms."""
+        if self.initial_data.get("windows"):
+            raise InvalidInput.at("windows", "Arms are assigned by author; leave windows out.")
+        return attrs
 
     def get_status(self, experiment: Experiment) -> str:
         """``planned``, ``running`` or ``ended``."""
@@ -108,15 +102,18 @@ class ExperimentViewSet(SiteViewSet):
         """
         return self.list_page(experiments_of(self.site))
 
-    @extend_schema(request=NewOfferExperimentSerializer, examples=[_AGAINST_NOTHING])
+    @extend_schema(examples=[_AGAINST_NOTHING])
     def create(self, request: Request, **_: Any) -> Response:
         """Design an experiment.
 
         It does not run until you start it. A design cannot be changed; design a new one instead.
         """
-        design = self.read_body(NewOfferExperimentSerializer)
-        design["arms"] = [Arm(**arm) for arm in design["arms"]]
-        made = create_experiment(ensure_echo(self.site), **design)
+        sent = self.read_body(OfferExperimentSerializer)
+        design = sent.pop("design")
+        arms = [Arm(**arm) for arm in design["arms"]]
+        made = create_experiment(
+            ensure_echo(self.site), arms=arms, control=design["control"], **sent
+        )
         return Response(self.get_serializer(made).data, status=status.HTTP_201_CREATED)
 
     def retrieve(self, request: Request, **_: Any) -> Response:
@@ -153,4 +150,4 @@ class ExperimentViewSet(SiteViewSet):
         intervals, and daily looks that are corrected for repetition.
         """
         experiment = self.experiment()
-        return Response(make_report(experiment.echo, experiment).to_json())
+        return Response(make_report(experiment.echo, experiment))

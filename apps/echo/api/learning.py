@@ -18,14 +18,12 @@ from apps.echo.models import Decision, Echo, Selection
 from apps.echo.reporting.click_through import make_report
 from apps.echo.reporting.funnel import offer_funnel
 from apps.echo.reporting.off_policy import evaluate_candidates
-from apps.echo.selectors.learning import echo_or_default, feature_summaries
-from apps.echo.selectors.offers import decisions_of, selections_of
+from apps.echo.selectors.learning import echo_or_default, feature_summaries, is_frozen
 from apps.echo.services.configuration import (
     SETTINGS,
     change_echo,
     ensure_echo,
     freeze,
-    is_frozen,
     set_priors,
 )
 from labelhub.core.errors import InvalidInput
@@ -231,7 +229,7 @@ class EchoViewSet(SiteViewSet):
         """
         echo = echo_or_default(self.site)
         funnel, report = offer_funnel(echo), make_report(echo)
-        return Response({"funnel": funnel, "report": report.to_json()})
+        return Response({"funnel": funnel, "report": report})
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=False, url_path="off-policy")
@@ -241,7 +239,7 @@ class EchoViewSet(SiteViewSet):
         Estimates the clicks that each policy would have got at the same messages, by two
         estimators with intervals; with a warning if the log has too little data.
         """
-        return Response(evaluate_candidates(echo_or_default(self.site)).to_json())
+        return Response(evaluate_candidates(echo_or_default(self.site)))
 
     def _frozen(self, *, on: bool) -> Response:
         echo = ensure_echo(self.site)
@@ -281,7 +279,8 @@ class SelectionsViewSet(SiteViewSet):
 
         One for each message that Echo looked at.
         """
-        return self.list_page(selections_of(self.site))
+        rows = Selection.objects.filter(echo=self.site.pk)
+        return self.list_page(rows.select_related("author", "message"))
 
 
 class DecisionsViewSet(SiteViewSet):
@@ -296,4 +295,6 @@ class DecisionsViewSet(SiteViewSet):
 
         One for each message that could have had an offer, in every arm.
         """
-        return self.list_page(decisions_of(self.site))
+        rows = Decision.objects.filter(echo=self.site.pk)
+        related = ("author", "message", "selection", "experiment")
+        return self.list_page(rows.select_related(*related))

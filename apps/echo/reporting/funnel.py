@@ -22,8 +22,9 @@ def offer_funnel(echo: Echo, since: datetime | None = None) -> dict[str, Any]:
         decisions for no offer, by reason. offered: an item was chosen. late: offered, but not sent
         in time. waiting: offered, and waiting to be sent. sent: offered and sent, whether or not
         they were seen. shown: sent and visible to the author. clicked: shown and clicked at least
-        once. clicks: all clicks. helpful, not_helpful, closed: shown, and rated helpful or not
-        helpful, or closed. cost_nanousd: cost of wording the offers.
+        once. clicks: all clicks. helpful, not_helpful, closed, named: shown, and rated helpful or
+        not helpful, closed, or answered as to what mattered most. cost_nanousd: cost of wording the
+        offers.
     """
     rows = echo.decisions.order_by()
     if since is not None:
@@ -59,5 +60,6 @@ def offer_funnel(echo: Echo, since: datetime | None = None) -> dict[str, Any]:
         "helpful": offers[kind.HELPFUL],
         "not_helpful": offers[kind.NOT_HELPFUL],
         "closed": offers[kind.DISMISSED],
+        "named": offers[kind.NAMED],
         "cost_nanousd": sums["cost_nanousd"],
     }

@@ -14,15 +14,15 @@ or another catalogue need scores that are not stored. All policies keep the mess
 the log; other pauses, which a policy with more offers would cause, cannot be evaluated.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from django.db.models import Exists, OuterRef
+from numpy.typing import ArrayLike
 
 from apps.echo.models import Decision, Echo, OfferEvent
-from labelhub.core.echo.off_policy import PolicyEvaluation, evaluate
+from labelhub.core.echo.off_policy import evaluate
 from labelhub.core.echo.recommending.policies import ECHO
 
 #: Echo had a preferred item if the probabilities of all candidates sum to more than this. Without
@@ -32,67 +32,47 @@ PREFERS = 0.75
 LEFT_OUT = (0.25, 0.5)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A policy with its estimated share of decisions with a clicked offer.
+def evaluate_candidates(echo: Echo) -> dict[str, Any]:
+    """Evaluate the policies on the log of a site, in one query; JSON-ready.
 
-    ``least``: its minimum score, if it differs from the site's.
+    Returns:
+        n: number of decisions with candidates. explored: of those without the preferred item.
+        candidates: the policies, the logging one first, each with its ``evaluation`` (the estimated
+        share of decisions with a clicked offer) and ``least``: its minimum score, if it differs
+        from the site's.
     """
-
-    name: str
-    evaluation: PolicyEvaluation
-    least: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OffPolicy:
-    """The policies, the logging policy first, evaluated on ``n`` decisions with candidates."""
-
-    n: int
-    explored: int
-    candidates: Sequence[Candidate]
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return asdict(self)
-
-
-def evaluate_candidates(echo: Echo) -> OffPolicy:
-    """Evaluate the policies on the log of a site, in one query."""
     clicks = OfferEvent.objects.filter(decision=OuterRef("pk"), kind=OfferEvent.Kind.CLICKED)
-    rows = (
-        Decision.objects.filter(echo=echo.pk, policy=ECHO).exclude(propensities={}).order_by("pk")
-    )
+    rows = Decision.objects.filter(echo=echo.pk, policy=ECHO).exclude(propensities={})
     log = list(
-        rows.annotate(clicked=Exists(clicks)).values_list(
-            "author_id", "propensity", "propensities", "item_ref", "score", "clicked"
+        rows.order_by("pk").values(
+            "author_id", "propensity", "propensities", "item_ref", "score", clicked=Exists(clicks)
         )
     )
-    authors = [author for author, *_ in log]
-    done = np.array([propensity for _, propensity, *_ in log])
-    offered = np.array([bool(item) for *_, item, _, _ in log], bool)
-    candidates = np.array([len(chances) for _, _, chances, *_ in log])
-    likeliest = [
-        max(chances, key=chances.__getitem__) if sum(chances.values()) > PREFERS else ""
-        for _, _, chances, *_ in log
-    ]
-    preferred = np.array([item == log[i][3] for i, item in enumerate(likeliest)], bool)
-    score = np.array([score or 0.0 for *_, score, _ in log])
-    clicked = np.array([float(click) for *_, click in log])
-    found = [
-        Candidate("logged", evaluate(done, done, clicked, authors)),
-        Candidate("greedy", evaluate(done, preferred, clicked, authors)),
-        Candidate(
-            "random_always",
-            evaluate(done, offered / np.maximum(candidates, 1), clicked, authors),
-        ),
-    ]
+    preferred = np.array([_preferred(row["propensities"]) == row["item_ref"] for row in log], bool)
+    offered = np.array([bool(row["item_ref"]) for row in log], bool)
+    at_random = offered / np.array([len(row["propensities"]) for row in log])
+    done = np.array([row["propensity"] for row in log])
+    score = np.array([row["score"] or 0.0 for row in log])
+    clicked = np.array([float(row["clicked"]) for row in log])
+    authors = [row["author_id"] for row in log]
+    found: list[dict[str, Any]] = []
+
+    def add(name: str, would: ArrayLike, earned: ArrayLike, least: float | None = None) -> None:
+        evaluation = evaluate(done, would, earned, authors)
+        found.append({"name": name, "evaluation": evaluation, "least": least})
+
+    add("logged", done, clicked)
+    add("greedy", preferred, clicked)
+    add("random_always", at_random, clicked)
     # The preferred item's score tells whether a stricter policy offers it too, or nothing, which
     # gets no click. Either way the policy's decision is known.
     known = score[preferred & offered]
     for share in LEFT_OUT if known.size else ():
         least = float(np.quantile(known, share))
-        earned = clicked * (score >= least)
-        evaluation = evaluate(done, preferred, earned, authors)
-        found.append(Candidate(f"least_match_{round(100 * share)}", evaluation, least))
-    return OffPolicy(len(log), int((~preferred).sum()), found)
+        add(f"least_match_{round(100 * share)}", preferred, clicked * (score >= least), least)
+    return {"n": len(log), "explored": int((~preferred).sum()), "candidates": found}
+
+
+def _preferred(chances: Mapping[str, float]) -> str:
+    """The item that Echo prefers; "" for none."""
+    return max(chances, key=chances.__getitem__) if sum(chances.values()) > PREFERS else ""

@@ -5,8 +5,6 @@ Events that happened while learning was frozen, and withdrawn ones, are logged a
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
@@ -52,36 +50,9 @@ LATEST, MOST_REWARDS = 100, 1_000
 _KIND = LogEvent.Kind
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureSummary:
-    """What Echo has learnt about one feature.
-
-    prior: the owner's, -1 to 1. relevance, low, high: expected gain in the log-odds of success from
-    a right prediction, with its 95 % interval. gain, gain_low, gain_high: the same as a change of
-    the probability of a click. matters: probability that the relevance is positive.
-    uncertainty: mean predicted probability that its latest predictions are wrong; None without
-    predictions. answers: the learnt answers, each by its weight. accuracy: running share of answers
-    that matched the prediction before learning, over about the last forty; None without answers.
-    """
-
-    key: str
-    name: str
-    active: bool
-    prior: float | None
-    relevance: float
-    low: float
-    high: float
-    gain: float
-    gain_low: float
-    gain_high: float
-    matters: float
-    uncertainty: float | None
-    answers: float
-    accuracy: float | None
-
-
-def feature_summaries(echo: Echo, rows: Iterable[Feature]) -> list[FeatureSummary]:
-    """A summary of each feature, in order; at most two queries."""
+def feature_summaries(echo: Echo, rows: Iterable[Feature]) -> list[dict[str, Any]]:
+    """What Echo has learnt about each feature, in order, with the fields that
+    ``FeatureSummarySerializer`` describes; at most two queries."""
     features = list(rows)
     state = readable_selector(echo) or EchoState()
     # A new feature starts from the prior.
@@ -89,67 +60,48 @@ def feature_summaries(echo: Echo, rows: Iterable[Feature]) -> list[FeatureSummar
     relevance, doubt = state.relevance, state.uncertainty
     low, high = relevance_bounds(relevance)
     gain, gain_low, gain_high = click_gains(relevance, np.stack([relevance.expected, low, high]))
+    numbers = {
+        "relevance": relevance.expected, "low": low, "high": high,
+        "gain": gain, "gain_low": gain_low, "gain_high": gain_high,
+        "matters": relevance.matters, "answers": doubt.answers,
+    }  # fmt: skip
     sigmas: dict[str, list[float]] = {}
     for predicted in echo.selections.values_list("predicted", flat=True)[:LATEST]:
         for key, prediction in predicted.items():
             sigmas.setdefault(key, []).append(prediction["sigma"])
     return [
-        FeatureSummary(
-            key=feature.key,
-            name=feature.definition.get("name") or feature.key,
-            active=feature.active,
-            prior=feature.definition.get("prior"),
-            relevance=float(relevance.expected[place]),
-            low=float(low[place]),
-            high=float(high[place]),
-            gain=float(gain[place]),
-            gain_low=float(gain_low[place]),
-            gain_high=float(gain_high[place]),
-            matters=float(relevance.matters[place]),
-            uncertainty=float(np.mean(sigmas[feature.key])) if feature.key in sigmas else None,
-            answers=float(doubt.answers[place]),
-            accuracy=1 - float(doubt.mismatches[place]) if doubt.answers[place] else None,
-        )
+        {
+            "key": feature.key,
+            "name": feature.definition.get("name") or feature.key,
+            "active": feature.active,
+            "prior": feature.definition.get("prior"),
+            "uncertainty": float(np.mean(sigmas[feature.key])) if feature.key in sigmas else None,
+            "accuracy": 1 - float(doubt.mismatches[place]) if doubt.answers[place] else None,
+        }
+        | {name: float(values[place]) for name, values in numbers.items()}
         for feature, place in zip(features, places, strict=True)
     ]
 
 
-def ranked_features(echo: Echo, words: str = "") -> list[FeatureSummary]:
+def ranked_features(echo: Echo, words: str = "") -> list[dict[str, Any]]:
     """The site's features with these words in key or name: active ones first, then by relevance,
     then by number of answers."""
-    sought = words.casefold()
     found = [
         feature
         for feature in feature_summaries(echo, echo.site.features.order_by())
-        if sought in f"{feature.key} {feature.name}".casefold()
+        if words.casefold() in "{key} {name}".format_map(feature).casefold()
     ]
     return sorted(
-        found,
-        key=lambda feature: (
-            not feature.active, -feature.relevance, -feature.answers, feature.key,
-        ),
-    )  # fmt: skip
+        found, key=lambda row: (not row["active"], -row["relevance"], -row["answers"], row["key"])
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class EchoStatus:
-    """The state of learning.
+def status_of(echo: Echo) -> dict[str, Any]:
+    """The state of learning, in five queries.
 
-    lag: events that are not processed yet. learnt_at: time of the newest processed event.
-    answers, rewards: learnt ones that still count; ``…_logged``: all in the log.
+    ``lag``: events that are not processed yet. ``learnt_at``: time of the newest processed event.
+    ``answers``, ``rewards``: learnt ones that still count; ``…_logged``: all in the log.
     """
-
-    frozen: bool
-    lag: int
-    learnt_at: datetime | None
-    answers: int
-    answers_logged: int
-    rewards: int
-    rewards_logged: int
-
-
-def status_of(echo: Echo) -> EchoStatus:
-    """The state of learning, in five queries."""
     logged, learnt = (
         rows.aggregate(
             answers=Count("pk", filter=Q(kind=_KIND.ANSWERED)),
@@ -157,16 +109,14 @@ def status_of(echo: Echo) -> EchoStatus:
         )
         for rows in (echo.log, counted_events(echo, echo.learnt))
     )
-    freezes, until = _freezes(echo), echo.log.filter(number__lte=echo.learnt)
-    return EchoStatus(
-        frozen=bool(freezes and freezes[-1][1]),
-        lag=echo.logged - echo.learnt,
-        learnt_at=until.order_by("number").values_list("at", flat=True).last(),
-        answers=learnt["answers"],
-        answers_logged=logged["answers"],
-        rewards=learnt["rewards"],
-        rewards_logged=logged["rewards"],
-    )
+    until = echo.log.filter(number__lte=echo.learnt).order_by("number")
+    return learnt | {
+        "frozen": is_frozen(echo),
+        "lag": echo.logged - echo.learnt,
+        "learnt_at": until.values_list("at", flat=True).last(),
+        "answers_logged": logged["answers"],
+        "rewards_logged": logged["rewards"],
+    }
 
 
 def counted_events(echo: Echo, until: int) -> QuerySet[LogEvent]:
@@ -189,6 +139,12 @@ def withdrawals(until: int | None = None) -> QuerySet[LogEvent]:
         echo=OuterRef("echo"), about=OuterRef("about"), number__gt=OuterRef("number")
     )
     return log.filter(~Exists(later), kind=_KIND.WITHDRAWN)
+
+
+def is_frozen(echo: Echo) -> bool:
+    """Whether learning is frozen."""
+    freezes = _freezes(echo)
+    return bool(freezes) and freezes[-1][1]
 
 
 def _freezes(echo: Echo) -> list[tuple[int, bool]]:

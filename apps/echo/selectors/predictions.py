@@ -3,15 +3,16 @@
 The database counts the answers and returns a bounded number of rows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, QuerySet, Sum
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Floor
 
 from apps.authors.models import Answer
-from apps.echo.models import Echo, Scored, Selection
+from apps.echo.models import Echo, Scored
 from labelhub.core.interview.features import Feature as Definition
 from labelhub.core.interview.features import derived_words
 
@@ -70,32 +71,33 @@ def newest_scored(echo: Echo, feature: str = "") -> QuerySet[Scored]:
 
 def tallies_of(echo: Echo, feature: str = "") -> list[Tally]:
     """The answers over time, in up to :data:`FINE` stretches, oldest first."""
-    found = newest_scored(echo, feature).annotate(stretch=_stretch(echo, FINE)).values("stretch")
-    rows = found.annotate(**_SUMS).order_by("stretch").values_list("n", "wrong", "doubt")
-    return [Tally(*row) for row in rows]
+    return [Tally(*row) for row in _sums(newest_scored(echo, feature), _stretch(echo, FINE))]
 
 
 def tallies_by_feature(echo: Echo, features: Iterable[str]) -> dict[str, list[Tally]]:
     """The answers over time by feature, in up to :data:`COARSE` stretches each; one query."""
     found = newest_scored(echo).filter(feature__in=list(features))
-    rows = (
-        found.annotate(stretch=_stretch(echo, COARSE))
-        .values("feature", "stretch")
-        .annotate(**_SUMS)
-        .order_by("feature", "stretch")
-        .values_list("feature", "n", "wrong", "doubt")
-    )
     by_feature: dict[str, list[Tally]] = {}
-    for feature, *sums in rows:
+    for feature, *sums in _sums(found, _stretch(echo, COARSE), "feature"):
         by_feature.setdefault(feature, []).append(Tally(*sums))
     return by_feature
 
 
 def reliability(echo: Echo, feature: str = "") -> list[Tally]:
     """The answers in :data:`PARTS` bins of σ, from certain to uncertain."""
-    part = ExpressionWrapper(Floor(F("sigma") * PARTS), output_field=BigIntegerField())
-    found = newest_scored(echo, feature).annotate(part=part).values("part").annotate(**_SUMS)
-    return [Tally(*row) for row in found.order_by("part").values_list("n", "wrong", "doubt")]
+    return [Tally(*row) for row in _sums(newest_scored(echo, feature), Floor(F("sigma") * PARTS))]
+
+
+def _stretch(echo: Echo, most: int) -> Combinable:
+    """The number of an answer's stretch of the log; all stretches have equally many events."""
+    return F("number") / max(1, -(-min(echo.logged, WINDOW) // most))
+
+
+def _sums(found: QuerySet[Scored], part: Combinable, *by: str) -> "QuerySet[Scored, Any]":
+    """``by``, number, losses and σ of the answers of each part, in order."""
+    parts = found.annotate(part=ExpressionWrapper(part, output_field=BigIntegerField()))
+    sums = parts.values(*by, "part").annotate(n=Count("pk"), wrong=Sum("loss"), doubt=Sum("sigma"))
+    return sums.order_by(*by, "part").values_list(*by, "n", "wrong", "doubt")
 
 
 def total_tally(tallies: Sequence[Tally], upto: int = 0) -> Tally:
@@ -132,15 +134,6 @@ def calibration_error(parts: Sequence[Tally]) -> float | None:
     return sum(abs(part.sigma - part.wrong) for part in parts) / n if n else None
 
 
-_SUMS = {"n": Count("pk"), "wrong": Sum("loss"), "doubt": Sum("sigma")}
-
-
-def _stretch(echo: Echo, most: int) -> "ExpressionWrapper[Any]":
-    """The number of an answer's stretch of the log; all stretches have equally many events."""
-    width = max(1, -(-min(echo.logged, WINDOW) // most))
-    return ExpressionWrapper(F("number") / width, output_field=BigIntegerField())
-
-
 #: Numbers of selections and answers that pages show.
 SELECTIONS, ANSWERS = 10, 10
 
@@ -151,30 +144,31 @@ def choices_of(echo: Echo) -> list[dict[str, Any]]:
     rows = list(echo.selections.select_related("message").order_by("-pk")[:SELECTIONS])
     keys = {key for row in rows for key in row.asked}
     known = {row.key: row.parsed for row in echo.site.features.filter(key__in=keys)}
-    return [_choice(row, known) for row in rows]
-
-
-def _choice(row: Selection, known: Mapping[str, Definition]) -> dict[str, Any]:
-    # What was asked may be newer than the predictions: see ``EchoChooser.store``.
-    known_keys = (key for key in row.asked if key in row.predicted)
-    ranked = sorted(known_keys, key=lambda key: -row.asked[key]["worth"])
-    shown = [
-        row.predicted[key]
-        | row.asked[key]
-        | {
-            "name": known[key].name if key in known else key,
-            "value": value_words(known.get(key), row.predicted[key]["value"]),
-            "place": place,
-            "points": 100 * row.predicted[key]["gain"] if "gain" in row.predicted[key] else None,
-        }
-        for place, key in enumerate(ranked, start=1)
-    ]
-    return {
-        "selection": row,
-        "text": row.message.text if row.message else "",
-        "shown": shown,
-        "asked": [feature for feature in shown if feature["asked"]],
-    }
+    choices = []
+    for row in rows:
+        # What was asked may be newer than the predictions: see ``EchoChooser.store``.
+        shown = [
+            {"key": key, "gain": None} | row.predicted[key] | asked
+            for key, asked in row.asked.items()
+            if key in row.predicted
+        ]
+        shown.sort(key=lambda feature: -feature["worth"])
+        for place, feature in enumerate(shown, start=1):
+            definition, gain = known.get(feature["key"]), feature["gain"]
+            feature["place"] = place
+            feature["name"] = definition.name if definition else feature["key"]
+            feature["value"] = value_words(definition, feature["value"])
+            # Older selections have no gain.
+            feature["points"] = None if gain is None else 100 * gain
+        choices.append(
+            {
+                "selection": row,
+                "text": row.message.text if row.message else "",
+                "shown": shown,
+                "asked": [feature for feature in shown if feature["asked"]],
+            }
+        )
+    return choices
 
 
 def answers_about(echo: Echo, feature: Definition) -> list[dict[str, Any]]:

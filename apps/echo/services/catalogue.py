@@ -1,8 +1,6 @@
 """A site's catalogue: imports, and the index that finds offers."""
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,38 +10,28 @@ from django.utils import timezone
 
 from apps.authors.selectors.sites import FRESH
 from apps.echo.models import CatalogueItem, Echo
-from labelhub.core.echo.recommending.catalogue import read_catalogue, unused_attributes
-from labelhub.core.echo.recommending.item_index import ItemIndex
-from labelhub.core.echo.recommending.items import read_item
+from labelhub.core.echo.recommending.catalogue import read_catalogue, read_item
+from labelhub.core.echo.recommending.matching import ItemIndex, unused_attributes
 from labelhub.core.errors import InvalidInput
 
-
-@dataclass(frozen=True, slots=True)
-class _CachedIndex:
-    index: ItemIndex
-    stamp: tuple[datetime | None, int]
-    looked_at: float
-
-
-_cached: dict[int, _CachedIndex] = {}
+#: By site: the index, what it was made of, and when that was last checked (monotonic seconds).
+_cached: dict[int, tuple[ItemIndex, tuple[datetime | None, int], float]] = {}
 
 
 def index_of(echo: Echo) -> ItemIndex:
     """The index of a site's active items, cached for up to ``FRESH`` seconds."""
     now = time.monotonic()
-    kept = _cached.get(echo.pk)
-    if kept is not None and now - kept.looked_at < FRESH:
-        return kept.index
+    index, stamp, checked_at = _cached.get(echo.pk, (None, None, 0.0))
+    if index is not None and now - checked_at < FRESH:
+        return index
     newest = echo.items.aggregate(at=Max("changed_at"), count=Count("pk", filter=Q(active=True)))
-    stamp = newest["at"], newest["count"]
-    if kept is None or kept.stamp != stamp:
+    found = newest["at"], newest["count"]
+    if index is None or stamp != found:
         rows = CatalogueItem.objects.filter(echo=echo, active=True).order_by("pk")
-        index = ItemIndex([read_item(row.definition) for row in rows.iterator()])
-    else:
-        index = kept.index
+        index = ItemIndex(read_item(row.definition) for row in rows.iterator())
     if len(_cached) > 50:
         _cached.clear()
-    _cached[echo.pk] = _CachedIndex(index, stamp, now)
+    _cached[echo.pk] = index, found, now
     return index
 
 
@@ -78,20 +66,22 @@ def import_catalogue(
             has a fault.
     """
     read = read_catalogue(data)
-    faults = read.faults
+    faults = list(read.faults[:MOST_TOLD])
     if not read.items or (strict and faults):
-        raise _refusal(faults, none=not read.items)
+        fault = faults[0] if faults else {"row": 0, "field": "", "message": "there are no rows."}
+        where = f"row {fault['row']}, {fault['field']}" if fault["field"] else f"row {fault['row']}"
+        words = "Nothing was imported" if read.items else "No row is valid"
+        raise InvalidInput(f"{words}; {where}: {fault['message']}", data={"errors": faults})
     counts = _store(echo, {item.id: item.to_json() for item in read.items}, replace=replace)
     forget_index(echo.pk)
     features = {row.key: row.parsed.values for row in echo.site.features.asked()}
-    problems = {
-        "errors": list(faults[:MOST_TOLD]),
-        "unused": [
-            {"feature": key, "value": value, "rows": rows}
-            for key, value, rows in unused_attributes(read.items, features)[:MOST_TOLD]
-        ],
+    unused = unused_attributes(read.items, features)[:MOST_TOLD]
+    return {
+        **counts,
+        "errors": faults,
+        "unused": [{"feature": key, "value": value, "rows": n} for key, value, n in unused],
+        "ignored": list(read.ignored[:MOST_TOLD]),
     }
-    return {**counts, **problems, "ignored": list(read.ignored[:MOST_TOLD])}
 
 
 def set_active(item: CatalogueItem, *, active: bool) -> None:
@@ -102,41 +92,33 @@ def set_active(item: CatalogueItem, *, active: bool) -> None:
         forget_index(item.echo_id)
 
 
-def _refusal(faults: Sequence[dict[str, Any]], *, none: bool) -> InvalidInput:
-    fault = faults[0] if faults else {"row": 0, "field": "", "message": "there are no rows."}
-    where = f"row {fault['row']}, {fault['field']}" if fault["field"] else f"row {fault['row']}"
-    words = "No row is valid" if none else "Nothing was imported"
-    return InvalidInput(
-        f"{words}; {where}: {fault['message']}", data={"errors": list(faults[:MOST_TOLD])}
-    )
-
-
 @transaction.atomic
 def _store(echo: Echo, definitions: dict[str, dict[str, Any]], *, replace: bool) -> dict[str, int]:
     # One import per site at a time: two would create the same items.
     Echo.objects.select_for_update(no_key=True).get(pk=echo.pk)
     known = {row.ref: row for row in echo.items.all()}
     now = timezone.now()
-    new = [
+    written = [
         CatalogueItem(echo=echo, ref=ref, definition=definition, changed_at=now)
         for ref, definition in definitions.items()
-        if ref not in known
+        if ref not in known or known[ref].definition != definition or not known[ref].active
     ]
-    changed = []
-    for ref, definition in definitions.items():
-        row = known.get(ref)
-        if row is not None and (row.definition != definition or not row.active):
-            row.definition, row.active, row.changed_at = definition, True, now
-            changed.append(row)
-    gone = [row for ref, row in known.items() if replace and ref not in definitions and row.active]
-    for row in gone:
-        row.active, row.changed_at = False, now
-    CatalogueItem.objects.bulk_create(new, batch_size=AT_ONCE)
-    fields = ["definition", "active", "changed_at"]
-    CatalogueItem.objects.bulk_update([*changed, *gone], fields, batch_size=AT_ONCE)
+    retired = [
+        CatalogueItem(echo=echo, ref=ref, definition=row.definition, active=False, changed_at=now)
+        for ref, row in known.items()
+        if replace and row.active and ref not in definitions
+    ]
+    CatalogueItem.objects.bulk_create(
+        [*written, *retired],
+        batch_size=AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["echo", "ref"],
+        update_fields=["definition", "active", "changed_at"],
+    )
+    created = len(definitions.keys() - known.keys())
     return {
-        "created": len(new),
-        "changed": len(changed),
-        "unchanged": len(definitions) - len(new) - len(changed),
-        "retired": len(gone),
+        "created": created,
+        "changed": len(written) - created,
+        "unchanged": len(definitions) - len(written),
+        "retired": len(retired),
     }

@@ -11,8 +11,10 @@ from django.db import transaction
 from apps.authors.models import Feature, Site
 from apps.authors.selectors.sites import current_consent
 from apps.authors.services.features import add_features
+from apps.authors.services.locking import lock_site
 from apps.authors.services.sites import set_consent_text
 from apps.echo.models import Echo
+from apps.echo.selectors.learning import is_frozen
 from apps.echo.services.events import log_events
 from apps.echo.services.selection import forget_known
 from apps.echo.states import readable_selector
@@ -31,6 +33,7 @@ SETTINGS = (
 @transaction.atomic
 def switch_echo(site: Site, *, on: bool) -> Echo:
     """Switch Echo on or off at a site; nothing learnt is lost."""
+    lock_site(site)
     echo, made = Echo.objects.get_or_create(site=site, defaults={"on": on})
     if not made and echo.on != on:
         echo.on = on
@@ -49,9 +52,6 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
     Raises:
         InvalidInput: a value is out of range; the error names its field.
     """
-    strange = sorted(set(changes) - set(SETTINGS))
-    if strange:
-        raise InvalidInput.at(strange[0], "is not a setting of Echo.")
     for name, value in changes.items():
         setattr(echo, name, value)
     try:
@@ -61,6 +61,8 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
     except ValidationError as error:
         field, problems = next(iter(error.message_dict.items()))
         raise InvalidInput.at(field, " ".join(problems)) from None
+    # As in set_priors, the site is locked before its Echo, or the two would deadlock.
+    lock_site(echo.site)
     echo.save(update_fields=list(changes))
     if "shares_relevance" in changes:
         log_priors(echo)
@@ -139,12 +141,6 @@ def freeze(echo: Echo, *, on: bool) -> bool:
         return False
     log_events(locked, [(Frozen(f"frozen-{uuid.uuid4().hex}", on), None)])
     return True
-
-
-def is_frozen(echo: Echo) -> bool:
-    """Whether learning is frozen."""
-    last = echo.log.filter(kind="frozen").order_by("-number").first()
-    return last is not None and bool(last.data["on"])
 
 
 def ensure_echo(site: Site) -> Echo:

@@ -2,9 +2,10 @@
 
 The worker looks up answers and offers, so that nothing waits for the log. It logs an answer when
 its author can no longer undo it. An offer has a reward for its click, or for being dismissed
-instead, and another one for its rating; a site's server sends the results of its own task. The
-features of a selection get the credit, each by the probability that its prediction was right, or by
-the author's answer if there is one. Offers of other arms do not teach relevance. An event is
+instead, and another one for its rating; a few also have their author's answer to what mattered
+most. A site's server sends the results of its own task. The features of a selection get the credit,
+each by the probability that its prediction was right, or by the author's answer if there is one.
+Offers of other arms do not teach relevance. An event is
 withdrawn if its answer is no longer valid or its author no longer believed, and restored when both
 are again.
 """
@@ -48,6 +49,7 @@ from labelhub.core.echo.events import (
     Answered,
     Event,
     Expected,
+    Named,
     Restored,
     Rewarded,
     Withdrawn,
@@ -106,7 +108,6 @@ AT_ONCE = 200
 WITHIN = timedelta(days=7)
 #: Prefix of the ref of an answer's event.
 ANSWER = "answer-"
-_RELATED = ("question__feature", "question__message__selection", "author")
 
 
 class _HasKey(Func):
@@ -154,7 +155,8 @@ def answers_with_ref() -> QuerySet[Any, Any]:
 def gather_answers(echo: Echo, now: datetime) -> int:
     """Log new answers and the losses of their predictions; returns the number of events."""
     unlogged = unlogged_answers(now, WITHIN).filter(question__site=echo.site_id)
-    fresh = unlogged.select_related(*_RELATED).order_by("received_at", "pk")[:AT_ONCE]
+    related = ("question__feature", "question__message__selection", "author")
+    fresh = unlogged.select_related(*related).order_by("received_at", "pk")[:AT_ONCE]
     news = {answer.log_ref: answer for answer in fresh}
     rows = log_events(echo, [(_answer_event(answer), answer.author_id) for answer in news.values()])
     Scored.objects.bulk_create(
@@ -212,9 +214,12 @@ class Outcome:
     fresh: bool
 
 
-def unlogged_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], QuerySet[Any]]":
+def unlogged_offers(
+    now: datetime, within: timedelta
+) -> "tuple[QuerySet[Any], QuerySet[Any], QuerySet[Any]]":
     """Recently shown offers of Echo at all sites that the log does not know yet: those whose click
-    is settled (with ``clicked`` and ``dismissed``), and those with a rating."""
+    is settled (with ``clicked`` and ``dismissed``), those with a rating, and those whose author has
+    said what mattered most (``named``)."""
     events = OfferEvent.objects.filter(decision=OuterRef("pk"))
     due = _shown(now - within, "reward-").annotate(
         clicked=Exists(events.filter(kind=OfferEvent.Kind.CLICKED)),
@@ -229,12 +234,15 @@ def unlogged_offers(now: datetime, within: timedelta) -> "tuple[QuerySet[Any], Q
     return (
         due.filter(settled),
         _shown(now - within, "helpful-").filter(Exists(ratings)),
+        _shown(now - within, "named-")
+        .filter(events__kind=OfferEvent.Kind.NAMED)
+        .annotate(named=F("events__feature")),
     )
 
 
 def gather_rewards(echo: Echo, now: datetime) -> int:
     """Log new results of offers; returns the number of events."""
-    settled, rated = (
+    settled, rated, named = (
         offers.filter(echo=echo).select_related("author", "selection", "message")[:AT_ONCE]
         for offers in unlogged_offers(now, WITHIN)
     )
@@ -252,7 +260,7 @@ def gather_rewards(echo: Echo, now: datetime) -> int:
         first = next(event for event in decision.events.all() if event.kind in RATINGS)
         value = float(first.kind == OfferEvent.Kind.HELPFUL)
         rewards.append((decision, f"helpful-{decision.pk}", value, HELPFUL, None))
-    events = [
+    events: list[tuple[Event, int | None]] = [
         (
             _rewarded(
                 decision.selection, decision.author, ref, value, signal=signal, dismissed=dismissed
@@ -261,6 +269,7 @@ def gather_rewards(echo: Echo, now: datetime) -> int:
         )
         for decision, ref, value, signal, dismissed in rewards
     ]
+    events += [(_named(decision), decision.author_id) for decision in named]
     return len(log_events(echo, events))
 
 
@@ -310,22 +319,39 @@ def record_outcome(selection: Selection, ref: str, value: float, now: datetime) 
 def _rewarded(
     selection: Selection, author: Author, ref: str, value: float, **kind: Any
 ) -> Rewarded:
-    """A reward of the selected features, each with the probability that its prediction was right:
-    1 or 0 if the author has answered about it. ``kind``: as of :class:`Rewarded`."""
+    """A reward of the selected features. ``kind``: as of :class:`Rewarded`."""
+    return Rewarded(
+        id=ref,
+        author=author.uid.hex,
+        trusted=author.counts,
+        shown=tuple(_chances(selection).items()),
+        value=value,
+        **kind,
+    )
+
+
+def _named(decision: Any) -> Named:
+    """What the author of an offer, with ``named``, has said to matter most."""
+    chances = _chances(decision.selection)
+    return Named(
+        id=f"named-{decision.pk}",
+        author=decision.author.uid.hex,
+        trusted=decision.author.counts,
+        shown=tuple((key, chances[key]) for key in decision.mattered_keys),
+        named=decision.named,
+    )
+
+
+def _chances(selection: Selection) -> dict[str, float]:
+    """The probability that the prediction of each selected feature was right: 1 or 0 if the author
+    has answered about it."""
     right = {key: 1 - selection.predicted[key]["sigma"] for key in selection.selected}
     if selection.message_id is not None:
         answers = Answer.objects.standing().filter(question__message=selection.message_id)
         for answer in answers.select_related("question__feature"):
             if (key := answer.question.feature.key) in right:
                 right[key] = float(value_of(answer) == selection.predicted[key]["value"])
-    return Rewarded(
-        id=ref,
-        author=author.uid.hex,
-        trusted=author.counts,
-        shown=tuple(right.items()),
-        value=value,
-        **kind,
-    )
+    return right
 
 
 def invalid_answers() -> QuerySet[Any, Any]:
@@ -343,10 +369,12 @@ def invalid_answers() -> QuerySet[Any, Any]:
 
 
 def doubtful_rewards() -> QuerySet[LogEvent]:
-    """Rewards of all sites that count, but whose authors are no longer believed."""
+    """Rewards of all sites that count, and what was named as what mattered most, whose authors are
+    no longer believed."""
     doubted = Author.objects.exclude(counting_authors()).values("pk")
     withdrawn = withdrawals().filter(echo=OuterRef("echo"), about=OuterRef("ref"))
-    rewards = LogEvent.objects.filter(author__in=doubted, kind=LogEvent.Kind.REWARDED)
+    kinds = (LogEvent.Kind.REWARDED, LogEvent.Kind.NAMED)
+    rewards = LogEvent.objects.filter(author__in=doubted, kind__in=kinds)
     return rewards.filter(~Exists(withdrawn), data__trusted=True)
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.authors.models import Author
 from apps.common.sealing import seal, unseal
 from apps.echo.models import Echo, Experiment
-from labelhub.core.echo.experiments.assignment import Arm, Design, arm_of_author, design
+from labelhub.core.echo.experiments.assignment import Arm, arm_of_author, check_design
 from labelhub.core.echo.recommending.policies import ECHO
 from labelhub.core.errors import Conflict, InvalidInput
 
@@ -35,7 +35,7 @@ def create_experiment(
     Raises:
         InvalidInput: the design is not valid.
     """
-    found = design(arms, control)
+    check_design(arms, control)
     if not name.strip():
         raise InvalidInput.at("name", "must not be empty.")
     if not 1 <= planned_days <= 365:
@@ -43,7 +43,7 @@ def create_experiment(
     return Experiment.objects.create(
         echo=echo,
         name=name.strip()[:100],
-        design={"arms": [asdict(arm) for arm in found.arms], "control": found.control},
+        design={"arms": [asdict(arm) for arm in arms], "control": control},
         sealed_key=seal(secrets.token_bytes(32)),
         planned_days=planned_days,
     )
@@ -98,7 +98,7 @@ def place_of(echo: Echo, author: Author, time: datetime) -> ArmPlace:
 
 def arm_of(experiment: Experiment, author: str) -> Arm:
     """The arm of an author."""
-    return arm_of_author(design_of(experiment), unseal(bytes(experiment.sealed_key)), author)
+    return arm_of_author(arms_of(experiment), unseal(bytes(experiment.sealed_key)), author)
 
 
 def takes_turns(experiment: Experiment) -> bool:
@@ -106,7 +106,6 @@ def takes_turns(experiment: Experiment) -> bool:
     return bool(experiment.design.get("windows"))
 
 
-def design_of(experiment: Experiment) -> Design:
-    """The stored design."""
-    arms = tuple(Arm(**arm) for arm in experiment.design["arms"])
-    return Design(arms, experiment.design["control"])
+def arms_of(experiment: Experiment) -> list[Arm]:
+    """The arms as designed."""
+    return [Arm(**arm) for arm in experiment.design["arms"]]

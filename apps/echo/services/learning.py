@@ -14,12 +14,11 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.authors.models import Erasure
-from apps.common.jobs import JobRun, ensure_jobs, job, work_on
+from apps.common.jobs import JobRun, job, work_on
 from apps.echo.models import Echo, LogEvent, Snapshot
 from apps.echo.selectors.learning import counted_events
 from apps.echo.services.configuration import log_priors
 from apps.echo.services.events import (
-    WITHIN,
     doubtful_rewards,
     gather_answers,
     gather_rewards,
@@ -30,13 +29,7 @@ from apps.echo.services.events import (
     withdraw_invalid,
     withdrawn_of_believed,
 )
-from apps.echo.states import (
-    Parts,
-    snapshot_state,
-    store_state,
-    stored_state,
-    take_snapshot,
-)
+from apps.echo.states import snapshot_state, store_state, stored_state, take_snapshot
 from labelhub.core.echo.events import from_json
 from labelhub.core.echo.state import EchoState, Lesson, digest, learn
 from labelhub.core.errors import Conflict, InvalidInput
@@ -50,14 +43,6 @@ AT_ONCE, SNAPSHOT_EVERY = 200, 1_000
 KEPT = 20
 #: There are events to learn, or erased authors to forget.
 DUE = Q(logged__gt=F("learnt")) | Q(erased__gt=0)
-
-
-def keep_up(within: timedelta = WITHIN, *, trust: bool = True) -> None:
-    """Start a job of learning for each site with new events.
-
-    The arguments are those of :func:`echoes_with_news`.
-    """
-    ensure_jobs(KIND, echoes_with_news(timezone.now(), within, trust=trust))
 
 
 def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[int]:
@@ -169,50 +154,42 @@ def _learn_from(run: JobRun, echo: Echo, start: _Start, until: int) -> int:
         if done % SNAPSHOT_EVERY == 0 and start.whole:
             take_snapshot(echo, start.state, number)
     with run.chunk():
-        _write(echo, start, until)
+        store_state(echo, start.state, until, whole=start.whole)
+        # An author erased meanwhile may be in the state: ``erased`` then stays above 0, and the
+        # next run rebuilds it.
+        Echo.objects.filter(pk=echo.pk, erased=echo.erased).update(erased=0)
+        last = echo.snapshots.values_list("number", flat=True).first() or 0
+        if until - last >= SNAPSHOT_EVERY:
+            take_snapshot(echo, stored_state(echo), until)
+        # Keep every other one of the older snapshots.
+        old = list(echo.snapshots.values_list("pk", flat=True)[KEPT:])
+        if len(old) >= KEPT:
+            Snapshot.objects.filter(pk__in=old[1::2]).delete()
     return done
-
-
-def _write(echo: Echo, start: _Start, until: int) -> None:
-    """Store the state, and a snapshot if one is due."""
-    store_state(echo, start.state, until, whole=start.whole)
-    # An author erased meanwhile may be in the state: ``erased`` then stays above 0, and the next
-    # run rebuilds it.
-    Echo.objects.filter(pk=echo.pk, erased=echo.erased).update(erased=0)
-    last = echo.snapshots.values_list("number", flat=True).first() or 0
-    if until - last >= SNAPSHOT_EVERY:
-        take_snapshot(echo, stored_state(echo), until)
-    # Keep every other one of the older snapshots.
-    old = list(echo.snapshots.values_list("pk", flat=True)[KEPT:])
-    if len(old) >= KEPT:
-        Snapshot.objects.filter(pk__in=old[1::2]).delete()
 
 
 def _find_start(echo: Echo, until: int) -> _Start:
     """The state to continue from: the stored one, or one before the first changed event."""
     if echo.erased:
         return _start_anew(echo)
-    unlearnt = echo.log.filter(number__gt=echo.learnt, number__lte=until)
-    reversals = unlearnt.filter(kind__in=(LogEvent.Kind.WITHDRAWN, LogEvent.Kind.RESTORED))
+    news = echo.log.filter(number__gt=echo.learnt, number__lte=until)
+    reversals = news.filter(kind__in=(LogEvent.Kind.WITHDRAWN, LogEvent.Kind.RESTORED))
     changed = echo.log.filter(ref__in=reversals.values("about"), number__lte=echo.learnt)
     first = changed.order_by("number").values_list("number", flat=True).first()
-    if first is not None:
-        echo.snapshots.filter(number__gte=first).delete()
-        snapshot = echo.snapshots.first()
-        try:
-            if snapshot is not None:
-                return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
-        except InvalidInput:  # of another version: rebuild everything
-            pass
-        return _Start(EchoState(), 0, whole=True)
     try:
+        if first is not None:
+            echo.snapshots.filter(number__gte=first).delete()
+            snapshot = echo.snapshots.first()
+            if snapshot is None:
+                return _start_anew(echo)
+            return _Start(snapshot_state(snapshot), snapshot.number, whole=True)
         if until - echo.learnt > SNAPSHOT_EVERY:
             return _Start(stored_state(echo), echo.learnt, whole=True)
-        news = echo.log.filter(number__gt=echo.learnt, number__lte=until)
-        taught = news.filter(kind__in=(LogEvent.Kind.ANSWERED, LogEvent.Kind.REWARDED))
+        kinds = (LogEvent.Kind.ANSWERED, LogEvent.Kind.REWARDED, LogEvent.Kind.NAMED)
+        taught = news.filter(kind__in=kinds)
         about = list(taught.values_list("feature", "data__author"))
-        parts = Parts({feature for feature, _ in about}, {author for _, author in about})
-        return _Start(stored_state(echo, parts), echo.learnt, whole=False)
+        features, authors = {feature for feature, _ in about}, {author for _, author in about}
+        return _Start(stored_state(echo, features, authors), echo.learnt, whole=False)
     except InvalidInput as fault:
         logger.warning("The state of Echo at site %s is rebuilt. %s", echo.pk, fault)
         return _start_anew(echo)

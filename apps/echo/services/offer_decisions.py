@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.authors.models import Message
+from apps.authors.models import Author, Message
 from apps.authors.services.limits import budget_spent, count_cost
 from apps.authors.services.message_lease import MOMENT, message_for_models
 from apps.authors.services.messages import in_quiet_period, is_ordinary
@@ -24,13 +24,14 @@ from apps.authors.services.site_config import config_of
 from apps.authors.translations import RIGHT_TO_LEFT, translated
 from apps.common.sealing import keyed_hash
 from apps.echo.models import Decision
-from apps.echo.offer_words import CHOSEN_BY, helpful_words
+from apps.echo.offer_words import CHOSEN_BY, helpful_words, mattered_words
 from apps.echo.services.experiments import place_of
-from apps.echo.services.offer_ranking import rank_offers
+from apps.echo.services.offer_ranking import rank_offers, selected_of
 from apps.llm.models import ModelSpec
 from apps.llm.services import remember_prompt
 from apps.llm.shared_gateway import close_all, shared_gateway
-from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.catalogue import Item
+from labelhub.core.echo.recommending.policies import ECHO
 from labelhub.core.echo.recommending.wording import (
     MODEL,
     Offer,
@@ -40,6 +41,7 @@ from labelhub.core.echo.recommending.wording import (
     word_offer,
 )
 from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.limits import sampling_draw
 from labelhub.core.interview.redaction import redact
 from labelhub.core.llm.errors import ModelError
 from labelhub.core.prompts import Prompt, PromptLibrary
@@ -52,6 +54,9 @@ LEASE = timedelta(seconds=60)
 LONGEST = 30.0
 #: Messages per round.
 AT_ONCE = 50
+#: The share of the offers that ask what mattered most, and the fewest and most features to name.
+MATTERED_SHARE = 0.2
+LEAST_OPTIONS, MOST_OPTIONS = 2, 4
 
 
 def messages_due(now: datetime) -> list[int]:
@@ -97,11 +102,12 @@ def decide_about(message_id: int, open_models: OpenModels = shared_gateway) -> D
         decision.item_ref, decision.vertical = match.item.id, match.item.vertical
         decision.score = match.score
         decision.reasons = [
-            {"key": reason.key, "value": reason.value, "part": round(reason.part, 4)}
-            for reason in match.reasons
+            {"key": feature.key, "value": feature.value, "part": round(part, 4)}
+            for feature, part in match.reasons
         ]
         offer, spent = _word_offer(match.item, decision.message, open_models)
-        decision.offer, decision.cost_nanousd = _shown(offer, decision), sum(spent)
+        decision.offer = _shown(offer, decision, decision.message)
+        decision.cost_nanousd = sum(spent)
         count_cost(decision.message.site_id, sum(spent), calls=len(spent))
     return decision if _store(decision) else None
 
@@ -178,14 +184,14 @@ async def _run_wording(
         await close_all()
 
 
-def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
+def _shown(offer: Offer, decision: Decision, message: Message) -> dict[str, Any]:
     """The offer as JSON for the widget."""
-    message, item = decision.message, offer.item
+    item = offer.item
     price = "" if item.price is None else f"{item.price} {item.currency}"
     return {
         "oid": str(decision.uid),
-        "re": message.ref if message else "",
-        "conv": message.conversation.ref if message else "",
+        "re": message.ref,
+        "conv": message.conversation.ref,
         "label": offer.label,
         "title": item.title,
         "text": offer.text,
@@ -194,9 +200,27 @@ def _shown(offer: Offer, decision: Decision) -> dict[str, Any]:
         "price": price,
         "lang": offer.language,
         "dir": "rtl" if offer.language in RIGHT_TO_LEFT else "ltr",
-        "helpful": helpful_words(offer.language),
+        "helpful": helpful_words(offer.language)
+        | _mattered(decision, message.author, offer.language),
         "why": translated(CHOSEN_BY, offer.language),
     }
+
+
+def _mattered(decision: Decision, author: Author, language: str) -> dict[str, Any]:
+    """The question what mattered most, for a share of the offers that Echo makes from features.
+
+    The draw and the order of the options depend on the ids of decision and author alone.
+    """
+    draw = sampling_draw("mattered", author.uid.hex, decision.uid.hex)
+    if decision.policy != ECHO or draw >= MATTERED_SHARE:
+        return {}
+    selected = selected_of(decision.selection, config_of(author.site).definitions)
+    options = [(feature.key, feature.name) for feature in selected[:MOST_OPTIONS]]
+    if len(options) < LEAST_OPTIONS:
+        return {}
+    # People tend to choose the first option, which would confirm what Echo believes already.
+    options.sort(key=lambda option: sampling_draw(option[0], author.uid.hex, decision.uid.hex))
+    return {"mattered": mattered_words(language, options)}
 
 
 @transaction.atomic

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from apps.authors.errors import NotYours, UnknownQuestion
+from apps.authors.errors import BadField, NotYours, UnknownQuestion
 from apps.authors.models import Author
 from apps.authors.services.messages import in_quiet_period
 from apps.authors.services.site_config import Offers
@@ -39,6 +39,7 @@ _KINDS: Mapping[str, str] = {
     "helpful": OfferEvent.Kind.HELPFUL,
     "unhelpful": OfferEvent.Kind.NOT_HELPFUL,
     "close": OfferEvent.Kind.DISMISSED,
+    "mattered": OfferEvent.Kind.NAMED,
 }
 
 
@@ -74,19 +75,25 @@ class EchoOffers(Offers):
         expires = decision.message_at + MOMENT
         return {**decision.offer, "expires": int(expires.timestamp() * 1000)}
 
-    def record_event(self, author: Author, uid: UUID, event: str, ref: str) -> None:
-        """Record an event of an offer; a repeated ``ref`` counts once.
+    def record_event(
+        self, author: Author, uid: UUID, event: str, ref: str, feature: str = ""
+    ) -> None:
+        """Record an event of an offer; a repeated ``ref`` counts once, and so does a second answer
+        to what mattered most.
 
         Raises:
             UnknownQuestion: there is no such offer.
             NotYours: the offer was made to somebody else.
+            BadField: the offer did not ask what mattered most, or not about this ``feature``.
         """
         decision = Decision.objects.filter(uid=uid).exclude(item_ref="").first()
         if decision is None:
             raise UnknownQuestion("There is no such offer.")
         if decision.author_id != author.pk:
             raise NotYours("This offer was made to somebody else.")
-        _record(decision, _KINDS[event], ref)
+        if event == "mattered":
+            _check_named(decision, feature)
+        _record(decision, _KINDS[event], ref, feature)
 
     def withdraw(self, author_id: int) -> None:
         """End the author's pending, waiting and recently delivered offers."""
@@ -109,19 +116,29 @@ class EchoOffers(Offers):
         return set(rows.values_list("uid", flat=True)[:MOST_BROUGHT])
 
 
-def _record(decision: Decision, kind: str, ref: str) -> None:
+def _check_named(decision: Decision, feature: str) -> None:
+    keys = decision.mattered_keys
+    if not keys:
+        raise BadField("This offer does not ask what mattered most.")
+    if feature not in {"", *keys}:
+        raise BadField("This offer does not ask about that feature.")
+
+
+def _record(decision: Decision, kind: str, ref: str, feature: str) -> None:
     """Store the event once. An offer with any event counts as shown."""
     now = timezone.now()
     try:
         with transaction.atomic():
             if decision.events.count() < MOST_EVENTS:
-                OfferEvent.objects.create(decision=decision, kind=kind, ref=ref, at=now)
+                OfferEvent.objects.create(
+                    decision=decision, kind=kind, ref=ref, feature=feature, at=now
+                )
             unseen = Decision.objects.filter(pk=decision.pk, shown_at__isnull=True)
             # A withdrawn offer stays withdrawn.
             taken_back = When(status=Decision.Status.EXPIRED, then=F("status"))
             shown = Case(taken_back, default=Value(Decision.Status.SHOWN))
             unseen.update(shown_at=now, status=shown)
-    except IntegrityError:  # a repeated event
+    except IntegrityError:  # a repeated event, or a second answer
         return
 
 

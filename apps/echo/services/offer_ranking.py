@@ -1,6 +1,6 @@
 """Rank the items for a message or a trial text, and decide which one to offer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -15,18 +15,14 @@ from apps.echo.services.catalogue import index_of
 from apps.echo.services.experiments import ArmPlace
 from apps.echo.services.selection import preview_selection, select_unasked
 from apps.llm.shared_gateway import shared_gateway
-from labelhub.core.echo.recommending import policies
-from labelhub.core.echo.recommending.item_index import Selected
-from labelhub.core.echo.recommending.matching import Match, Meanings
+from labelhub.core.echo.recommending.matching import Match, OfferContext, Selected, match
 from labelhub.core.echo.recommending.policies import (
     NOTHING,
     POLICIES,
-    OfferContext,
     OfferDecision,
     OfferHistory,
     OfferRule,
     decide,
-    resting_items,
     rule_of,
 )
 from labelhub.core.interview.features import Feature
@@ -34,6 +30,8 @@ from labelhub.core.interview.limits import sampling_draw
 
 #: How many offers and messages an author's history covers.
 LOOKED_AT, MESSAGES = 50, 400
+#: The least number of messages before the same item is offered again.
+SAME_ITEM_MESSAGES = 40
 
 
 def rank_offers(
@@ -43,36 +41,25 @@ def rank_offers(
     that the decision is based on."""
     selection = Selection.objects.filter(message=message).first() or select_unasked(message)
     policy = place.policy if place.policy in POLICIES else NOTHING
-    rule = rule_of(policy, offer_rule_of(echo))
     history = history_of(message, now)
-    definitions = config_of(message.author.site).definitions
-    selected = selected_of(selection, {definition.key: definition for definition in definitions})
-    matches = POLICIES[policy](
-        index_of(echo),
-        OfferContext(
-            message_text=message.text,
-            context=[text for role, text in message_for_models(message).context],
-            selected=selected,
-            meanings=meanings_of(definitions),
-            exclude=resting_items(rule, history),
-            draw=_draw(message, "item"),
-        ),
+    moment = OfferContext(
+        message_text=message.text,
+        context=[text for role, text in message_for_models(message).context],
+        selected=selected_of(selection, config_of(message.author.site).definitions),
+        exclude=history.resting,
+        draw=_draw(message, "item"),
     )
-    decision = decide(
-        rule,
-        matches,
-        history,
-        sensitive=message.dropped_at == "sensitive",
-        draw=_draw(message, "offer"),
-    )
-    return selection, decision
+    matches = POLICIES[policy](index_of(echo), moment)
+    rule = rule_of(policy, offer_rule_of(echo))
+    return selection, decide(rule, matches, history, draw=_draw(message, "offer"))
 
 
-def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> list[Selected]:
-    """The selected features with their predictions."""
+def selected_of(selection: Selection | None, definitions: Iterable[Feature]) -> list[Selected]:
+    """The selected features with their predictions, and the meanings of the predicted values."""
     if selection is None:
         return []
-    predictions = [(key, selection.predicted[key]) for key in selection.selected]
+    known = {definition.key: definition for definition in definitions}
+    predictions = [(key, selection.predicted[key]) for key in selection.selected if key in known]
     return [
         Selected(
             key=key,
@@ -80,9 +67,10 @@ def selected_of(selection: Selection | None, known: Mapping[str, Feature]) -> li
             value=prediction["value"],
             probability=1 - prediction["sigma"],
             relevance=prediction["relevance"],
+            meaning=known[key].meanings.get(prediction["value"], ""),
+            is_open=not known[key].values,
         )
         for key, prediction in predictions
-        if key in known
     ]
 
 
@@ -96,13 +84,12 @@ def history_of(message: Message, now: datetime) -> OfferHistory:
     written = Message.objects.by_authors().filter(author=message.author_id, pk__lte=message.pk)
     order = list(written.order_by("-pk").values_list("pk", flat=True)[:MESSAGES])
     places = {pk: place for place, pk in enumerate(order)}
-    items: dict[str, int] = {}
-    for pk, ref, _ in rows:
-        items.setdefault(ref, places.get(pk, MESSAGES))
     return OfferHistory(
         messages_since=places.get(rows[0][0], MESSAGES),
         seconds_since=(now - rows[0][2]).total_seconds(),
-        items=items,
+        resting=frozenset(
+            ref for pk, ref, _ in rows if places.get(pk, MESSAGES) < SAME_ITEM_MESSAGES
+        ),
     )
 
 
@@ -113,16 +100,6 @@ def offer_rule_of(echo: Echo) -> OfferRule:
         every_messages=echo.offer_every_messages,
         min_seconds=echo.offer_min_seconds,
         exploring=echo.offer_explore,
-    )
-
-
-def meanings_of(definitions: tuple[Feature, ...]) -> Meanings:
-    """The descriptions of the values of the site's features."""
-    return Meanings(
-        words={
-            definition.key: definition.meanings for definition in definitions if definition.meanings
-        },
-        open_keys=[definition.key for definition in definitions if not definition.values],
     )
 
 
@@ -149,28 +126,21 @@ class OfferPreview:
     """
 
     text: str
-    dropped: str
-    decision: OfferDecision | None
-    matches: Sequence[Match]
-    selected: Sequence[Selected]
+    dropped: str = ""
+    decision: OfferDecision | None = None
+    matches: Sequence[Match] = ()
+    selected: Sequence[Selected] = ()
 
 
 def preview_offer(echo: Echo, text: str, open_models: OpenModels = shared_gateway) -> OfferPreview:
     """Match a text as an author's first message, without random offers."""
     run = dry_run(echo.site, text, open_models)
     if not _is_ordinary(run):
-        return OfferPreview(run.text, run.reason or run.dropped_at, None, (), ())
+        return OfferPreview(run.text, run.reason or run.dropped_at)
     message = Message(author=Author(site=echo.site), text=run.text, language=run.language)
-    definitions = config_of(echo.site).definitions
-    selected = selected_of(
-        preview_selection(message), {definition.key: definition for definition in definitions}
-    )
-    moment = OfferContext(
-        message_text=run.text, selected=selected, meanings=meanings_of(definitions)
-    )
-    matches = policies.echo(index_of(echo), moment)
-    rule = offer_rule_of(echo)
-    decision = decide(rule, matches, OfferHistory(), sensitive=False, draw=NOT_DRAWN)
+    selected = selected_of(preview_selection(message), config_of(echo.site).definitions)
+    matches = match(index_of(echo), OfferContext(message_text=run.text, selected=selected))
+    decision = decide(offer_rule_of(echo), matches, OfferHistory(), draw=NOT_DRAWN)
     return OfferPreview(run.text, "", decision, matches, selected)
 
 

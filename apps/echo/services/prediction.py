@@ -6,7 +6,7 @@ process caches.
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -18,8 +18,7 @@ from apps.authors.selectors.sites import FRESH
 from apps.authors.services.message_lease import salt_of
 from apps.echo.models import Echo
 from apps.echo.selectors.predictions import value_of
-from labelhub.core.echo.examples import Example, ExampleIndex
-from labelhub.core.echo.prediction import MessageContext, predict_call
+from labelhub.core.echo.prediction import Example, ExampleIndex, MessageContext, predict_call
 from labelhub.core.interview.calls import signs_of, value_schema
 from labelhub.core.interview.features import Feature
 from labelhub.core.interview.pipeline import AuthorMessage
@@ -118,58 +117,39 @@ def _refresh_examples(
 MOST_EXAMPLES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionCalls:
-    """The data for the calls about one message; making a call makes no query.
+def prediction_calls_for(
+    message: Message, shown: AuthorMessage, echo: Echo, doubted: Collection[str]
+) -> Callable[[Feature], Call]:
+    """A function that returns the call to predict a feature of ``message``, without a query.
 
-    Args:
-        moment: the message.
-        salt: of the site's delimiters.
-        indexes: the examples by feature.
-        tokens: maximum tokens of the examples in a call.
+    Answers of ``doubted`` authors are not shown as examples.
     """
+    author, salt, tokens = message.author, salt_of(message.author.site), echo.example_tokens
+    moment = MessageContext(shown.text, shown.context, str(message.conversation_id), author.uid.hex)
+    indexes = indexes_of(author.site_id, doubted) if tokens else {}
 
-    moment: MessageContext
-    salt: str
-    indexes: Mapping[str, ExampleIndex]
-    tokens: int
-
-    def call(self, feature: Feature) -> Call:
-        """The call that predicts the feature's value."""
-        moment, index = self.moment, self.indexes.get(feature.key)
+    def call(feature: Feature) -> Call:
         nearest: Sequence[Example] = ()
-        if index is not None:
-            nearest = index.nearest(
+        if feature.key in indexes:
+            nearest = indexes[feature.key].nearest(
                 moment.text,
                 most=MOST_EXAMPLES,
-                tokens=self.tokens,
+                tokens=tokens,
                 conversation=moment.conversation,
                 author=moment.author,
             )
-        # Messages that older rules let through are not shown to a model.
-        shown = [example for example in nearest if not shows_danger(example.text)]
         return predict_call(
             feature.key,
             value_schema(feature),
             moment,
             _prompt(),
-            self.salt,
+            salt,
             signs=signs_of(feature),
-            examples=shown,
+            # Messages that older rules let through are not shown to a model.
+            examples=[example for example in nearest if not shows_danger(example.text)],
         )
 
-
-def prediction_calls_for(
-    message: Message, shown: AuthorMessage, echo: Echo, doubted: Collection[str]
-) -> PredictionCalls:
-    """The data for predicting a message; answers of ``doubted`` authors are not used."""
-    author = message.author
-    return PredictionCalls(
-        MessageContext(shown.text, shown.context, str(message.conversation_id), author.uid.hex),
-        salt_of(author.site),
-        indexes_of(author.site_id, doubted) if echo.example_tokens else {},
-        echo.example_tokens,
-    )
+    return call
 
 
 @cache

@@ -7,9 +7,8 @@ its probability are stored with the questions.
 import hashlib
 import logging
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -22,13 +21,12 @@ from apps.authors.services.limits import AskedQuestion
 from apps.authors.services.locking import lock_author
 from apps.authors.services.site_config import config_of
 from apps.echo.models import Echo, Selection
-from apps.echo.services.prediction import PredictionCalls, prediction_calls_for
-from apps.echo.states import Parts, doubted_authors, newer_state, stored_state
-from labelhub.core.echo.models import Prediction, predict
+from apps.echo.services.prediction import prediction_calls_for
+from apps.echo.states import stored_state
+from labelhub.core.echo.models import predict
 from labelhub.core.echo.prediction import normalise_shares
 from labelhub.core.echo.question_choice import (
     TIMES,
-    Floats,
     choose,
     select_features,
     selection_propensities,
@@ -36,6 +34,7 @@ from labelhub.core.echo.question_choice import (
 )
 from labelhub.core.echo.relevance import click_gains, draw_relevance
 from labelhub.core.echo.state import EchoState, signs_of
+from labelhub.core.echo.trust import LEAST
 from labelhub.core.echo.uncertainty import sigma
 from labelhub.core.echo.vectors import vector_of
 from labelhub.core.errors import Conflict, InvalidInput
@@ -69,8 +68,7 @@ _known: dict[int, KnownEcho] = {}
 
 def known_echo(site: Site) -> KnownEcho:
     """The site's Echo, cached for up to ``FRESH`` seconds; callers must not change it."""
-    now = time.monotonic()
-    known = _known.get(site.pk)
+    now, known = time.monotonic(), _known.get(site.pk)
     if known is not None and now - known.read_at < FRESH:
         return known
     if len(_known) > 200:
@@ -80,7 +78,8 @@ def known_echo(site: Site) -> KnownEcho:
         found = KnownEcho(None, EchoState(), (), now)
     else:
         state = _state_of(echo, known)
-        found = KnownEcho(echo, state, doubted_authors(echo), now)
+        doubted = echo.trusts.filter(answers__lt=LEAST).values_list("author", flat=True)
+        found = KnownEcho(echo, state, frozenset(doubted), now)
     _known[site.pk] = found
     return found
 
@@ -90,10 +89,13 @@ def _state_of(echo: Echo, known: KnownEcho | None) -> EchoState:
     empty state and have it rebuilt, so that asking continues."""
     try:
         if known is None or known.echo is None or known.echo.era != echo.era:
-            return stored_state(echo, Parts(authors=()))
+            return stored_state(echo, authors=())
         if known.echo.learnt == echo.learnt:
             return known.state
-        return newer_state(echo, known.state, known.echo.learnt)
+        changed = echo.models.filter(learnt__gt=known.echo.learnt)
+        state = stored_state(echo, changed.values_list("feature", flat=True), authors=())
+        state.models = {**known.state.models, **state.models}
+        return state
     except InvalidInput as fault:
         logger.warning("The state of Echo at site %s is rebuilt. %s", echo.pk, fault)
         Echo.objects.filter(pk=echo.pk).update(erased=F("erased") + 1)
@@ -107,22 +109,12 @@ def forget_known(site_id: int) -> None:
 
 def chooser_for(
     message: Message,
-    shown: AuthorMessage,
+    shown: AuthorMessage | None,
     features: Sequence[Feature],
-    asked: Sequence[AskedQuestion],
+    asked: Sequence[AskedQuestion] = (),
 ) -> "EchoChooser | None":
-    """Echo's choice with a language model for the most relevant features; None if Echo is off."""
-    chooser = model_chooser_for(message, features, asked)
-    if chooser is not None:
-        known = known_echo(message.author.site)
-        chooser.predicting = prediction_calls_for(message, shown, chooser.echo, known.doubted)
-    return chooser
-
-
-def model_chooser_for(
-    message: Message, features: Sequence[Feature], asked: Sequence[AskedQuestion] = ()
-) -> "EchoChooser | None":
-    """Echo's choice without a language model; None if Echo is off."""
+    """Echo's choice; None if Echo is off. ``shown``: what a language model may see of the message,
+    which then predicts the most relevant features."""
     known = known_echo(message.author.site)
     if known.echo is None:
         return None
@@ -130,7 +122,11 @@ def model_chooser_for(
     state = known.state.knowing([feature.key for feature in features])
     ended = [question.status for question in asked if question.status not in OPEN]
     answered = sum(status in _SAID for status in ended)
-    return EchoChooser(message, known.echo, state, ((answered + _ANSWERED) / (len(ended) + _SHOWN)))
+    rate = (answered + _ANSWERED) / (len(ended) + _SHOWN)
+    chooser = EchoChooser(message, known.echo, state, rate)
+    if shown is not None:
+        chooser.predict_call = prediction_calls_for(message, shown, known.echo, known.doubted)
+    return chooser
 
 
 class EchoChooser:
@@ -138,73 +134,96 @@ class EchoChooser:
 
     def __init__(self, message: Message, echo: Echo, state: EchoState, answered: float) -> None:
         self._message, self.echo, self._state = message, echo, state
-        self.predicting: PredictionCalls | None = None
+        self.predict_call: Callable[[Definition], Call] | None = None
         self._answered = answered
+        self.selection = Selection(
+            echo=echo,
+            author_id=message.author_id,
+            message=message,
+            number=echo.learnt,
+            predicted={},
+            selected=[],
+        )
         seed = f"{echo.pk} {message.author_id} {message.ref} {echo.learnt}".encode()
         self._draws = np.random.default_rng(int.from_bytes(hashlib.sha256(seed).digest()[:8]))
-        self._drawn: dict[str, float] = {}
-        self._predicted: dict[str, dict[str, Any]] = {}
-        self._selected: list[str] = []
-        self._asked: dict[str, dict[str, Any]] = {}
-        self._explored = False
+        drawn = draw_relevance(state.relevance, self._draws).tolist()
+        self._relevance = dict(zip(state.features, drawn, strict=True))
 
     def rank(self, features: Sequence[Definition]) -> Sequence[Definition]:
         """Order by a draw of the relevance: relevant ones first, uncertain ones sometimes."""
-        return sorted(features, key=lambda feature: -self._relevance(feature.key))
+        return sorted(features, key=lambda feature: -self._relevance[feature.key])
 
     def calls_for(self, relevant: Sequence[Definition], most: int) -> Mapping[str, Call | None]:
         """The calls for the first ``llm_features`` features."""
-        if self.predicting is None:
+        if self.predict_call is None:
             return {}
-        return {
-            feature.key: self.predicting.call(feature)
-            for feature in relevant[: self.echo.llm_features]
-        }
+        predicted = relevant[: self.echo.llm_features]
+        return {feature.key: self.predict_call(feature) for feature in predicted}
 
     def expected_values(
         self, relevant: Sequence[Definition], llm_values: Mapping[str, str], likely: Likely
     ) -> Mapping[str, str]:
         """The predicted values, by the features' models and the language model's answers."""
-        vector = vector_of(self._message.text)
-        expected = {}
+        state, vector = self._state, vector_of(self._message.text)
+        expected = state.relevance.expected
+        gains = click_gains(state.relevance, expected)
         for feature in relevant[: self.echo.models_per_message]:
-            word = llm_values.get(feature.key, "")
-            llm_shares = normalise_shares(feature.values, likely.get(feature.key, {})) or {}
-            model = self._state.model(feature.key)
+            key, word = feature.key, llm_values.get(feature.key, "")
+            place, model = state.places[key], state.model(key)
+            llm_shares = normalise_shares(feature.values, likely.get(key, {})) or {}
             shares = tuple(llm_shares.values())
             prediction = predict(model, vector, feature.values, word, llm_shares=shares)
             # For free text use only the language model's answer, never another author's words.
             value = prediction.top if feature.values else word
             if value:
-                expected[feature.key] = value
-                noted = self._prediction_record(feature.key, value, prediction)
-                self._predicted[feature.key] = noted | {"said": word, "told": llm_shares}
-        return expected
+                signs = signs_of(state, key, prediction)
+                self.selection.predicted[key] = {
+                    "value": value,
+                    "probability": round(prediction.probability, _PLACES),
+                    "sigma": float(sigma(state.uncertainty, signs)),
+                    "relevance": round(float(expected[place]), _PLACES),
+                    "gain": round(float(gains[place]), _PLACES),
+                    "answers": float(state.uncertainty.answers[place]),
+                    "signs": signs.tolist(),
+                    "said": word,
+                    "told": llm_shares,
+                }
+        return {key: record["value"] for key, record in self.selection.predicted.items()}
 
     def choose(self, candidates: Sequence[str], most: int) -> Mapping[str, float]:
         """Select k features and choose the most valuable ones to ask about; sometimes at random.
 
         Stores how probable the selection and the questions were, given the predicted features.
         """
-        keys = [key for key in candidates if key in self._predicted]
-        predicted = [self._predicted[key] for key in keys]
+        selection = self.selection
+        keys = [key for key in candidates if key in selection.predicted]
+        predicted = [selection.predicted[key] for key in keys]
         sigmas = np.array([record["sigma"] for record in predicted])
-        relevance = np.array([self._relevance(key) for key in keys])
+        relevance = np.array([self._relevance[key] for key in keys])
         shown, near = select_features(relevance, 1 - sigmas, self.echo.k)
+        places = [self._state.places[key] for key in keys]
         values = worth(
-            np.array([record["relevance"] for record in predicted]),
+            self._state.relevance.magnitude[places],
             sigmas,
             answered=self._answered,
             burden=self.echo.burden,
         )
-        asking = choose(values[near], most, self._draws, self.echo.explore)
-        self._explored = asking.explored
-        self._selected = [keys[place] for place in shown]
-        asked = near[asking.chosen]
-        selected, chances = self._propensities(relevance, keys, 1 - sigmas, values, most)
+        chosen, selection.explored = choose(values[near], most, self._draws, self.echo.explore)
+        selection.selected = [keys[place] for place in shown]
+        asked = near[chosen]
+        # With the draw that was used for this message.
+        drawn = draw_relevance(self._state.relevance, self._draws, (TIMES - 1,))[:, places]
+        selected, chances = selection_propensities(
+            np.vstack([relevance, drawn]),
+            1 - sigmas,
+            values,
+            k=self.echo.k,
+            most=most,
+            explore=self.echo.explore,
+        )
         for record, share in zip(predicted, selected.tolist(), strict=True):
             record["selected"] = share
-        self._asked = {
+        selection.asked = {
             keys[place]: {
                 "worth": round(float(values[place]), _PLACES),
                 "propensity": float(chances[place]),
@@ -214,68 +233,14 @@ class EchoChooser:
         }
         return {keys[place]: float(chances[place]) for place in asked.tolist()}
 
-    def _propensities(
-        self, used: Floats, keys: Sequence[str], right: Floats, values: Floats, most: int
-    ) -> tuple[Floats, Floats]:
-        """As of :func:`selection_propensities`; ``used``: the draw of this message."""
-        places = [self._state.places[key] for key in keys]
-        drawn = draw_relevance(self._state.relevance, self._draws, (TIMES - 1,))[:, places]
-        return selection_propensities(
-            np.vstack([used, drawn]),
-            right,
-            values,
-            k=self.echo.k,
-            most=most,
-            explore=self.echo.explore,
-        )
-
     def store(self) -> None:
         """Store the selection; if the message already has one, add the asked features to it."""
-        self._write(
-            update_conflicts=True, unique_fields=["message"], update_fields=["asked", "explored"]
+        Selection.objects.bulk_create(
+            [self.selection],
+            update_conflicts=True,
+            unique_fields=["message"],
+            update_fields=["asked", "explored"],
         )
-
-    def store_unasked(self) -> None:
-        """Store a selection without questions, unless the message already has one."""
-        self._write(ignore_conflicts=True)
-
-    def _write(self, **conflicts: Any) -> None:
-        Selection.objects.bulk_create([self.build_selection()], **conflicts)
-
-    def build_selection(self) -> Selection:
-        """The selection, not stored."""
-        return Selection(
-            echo=self.echo,
-            author_id=self._message.author_id,
-            message=self._message,
-            number=self.echo.learnt,
-            predicted=self._predicted,
-            selected=self._selected,
-            asked=self._asked,
-            explored=self._explored,
-        )
-
-    def _relevance(self, key: str) -> float:
-        """A draw of the feature's relevance; the same at each call."""
-        if not self._drawn:
-            values = draw_relevance(self._state.relevance, self._draws)
-            self._drawn = dict(zip(self._state.features, values.tolist(), strict=False))
-        return self._drawn[key]
-
-    def _prediction_record(self, key: str, value: str, prediction: Prediction) -> dict[str, Any]:
-        """The stored record of a prediction."""
-        state = self._state
-        place, doubt, relevance = state.places[key], state.uncertainty, state.relevance
-        signs = signs_of(state, key, prediction)
-        return {
-            "value": value,
-            "probability": round(prediction.probability, _PLACES),
-            "sigma": float(sigma(doubt, signs[None, :])[0]),
-            "relevance": round(float(relevance.expected[place]), _PLACES),
-            "gain": round(float(click_gains(relevance, relevance.expected[place])), _PLACES),
-            "answers": float(doubt.answers[place]),
-            "signs": signs.tolist(),
-        }
 
 
 #: Messages dropped by these stages get no selection: worthless, private, or too late.
@@ -299,32 +264,25 @@ def selection_for(message: Message) -> Selection | None:
 def select_unasked(message: Message) -> Selection | None:
     """A selection without a language model; None if Echo is off or the author's data was deleted
     meanwhile. If a concurrent task has stored one, returns that."""
-    chooser = _choose_by_models(message)
-    if chooser is None:
+    selection = preview_selection(message)
+    if selection is None:
         return None
     with transaction.atomic():
         if lock_author(message.author_id) is None:
             return None
-        chooser.store_unasked()
+        Selection.objects.bulk_create([selection], ignore_conflicts=True)
     return Selection.objects.filter(message=message).first()
 
 
 def preview_selection(message: Message) -> Selection | None:
-    """The selection for a trial message; nothing is stored."""
-    chooser = _choose_by_models(message)
-    return None if chooser is None else chooser.build_selection()
-
-
-def _choose_by_models(message: Message) -> EchoChooser | None:
-    """The choice by the features' models alone; None if Echo is off."""
+    """The selection by the features' models alone, not stored; None if Echo is off."""
     kit = config_of(message.author.site)
-    chooser = model_chooser_for(message, kit.features)
+    chooser = chooser_for(message, None, kit.features)
     if chooser is None:
         return None
     ranked = chooser.rank(kit.definitions)
-    expected = chooser.expected_values(ranked, {}, {})
-    chooser.choose(list(expected), 0)
-    return chooser
+    chooser.choose(list(chooser.expected_values(ranked, {}, {})), 0)
+    return chooser.selection
 
 
 def check_switched_on(site: Site) -> None:

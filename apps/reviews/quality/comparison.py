@@ -18,7 +18,7 @@ from apps.projects.models import Project
 from apps.projects.selectors import current_schema
 from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import t_quantile
+from labelhub.core.agreement.intervals import student_t
 from labelhub.core.agreement.ratings import Ratings
 from labelhub.core.agreement.with_others import NOTHING_SHARED, RaterAgreement, rater_agreement
 from labelhub.core.schema import LabelType, value_key
@@ -92,7 +92,7 @@ class SharedLabels:
             return Pair(other, percent, undefined(reason))
         if error is None or len(mine) < 2:
             return Pair(other, percent, undefined(gettext("too few common items")))
-        margin = float(t_quantile(0.975, len(mine) - 1)) * error
+        margin = student_t(len(mine) - 1) * error
         low, high = max(-1.0, value - margin), min(1.0, value + margin)
         kappa = figure(value, low=low, high=high, n=len(mine), method=gettext(KAPPA))
         return Pair(other, percent, kappa)

@@ -12,16 +12,12 @@ from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtr
 
-from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap, t_cdf
-from labelhub.core.agreement.ratings import (
-    Bools,
-    Floats,
-    Ints,
-    Ratings,
-    divide,
-)
+from labelhub.core.agreement.estimation import limit_interval
+from labelhub.core.agreement.figures import Figure, Record, figure, percentile_ends, undefined
+from labelhub.core.agreement.intervals import BOOTSTRAP, draw_weights
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, divide
 from labelhub.core.agreement.significance import benjamini_yekutieli
 from labelhub.core.errors import InvalidInput
 
@@ -63,7 +59,7 @@ class MeanLeads:
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (self.total / self.n - bound) / self.error
         usable = (self.units > 1) & ((self.error > 0) | self.alike)
-        return np.where(usable, t_cdf(t, np.maximum(self.units - 1, 1)), np.nan)
+        return np.where(usable, stdtr(np.maximum(self.units - 1, 1), t), np.nan)
 
 
 def mean_leads(
@@ -217,7 +213,7 @@ MIN_ITEMS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Human:
+class Human(Record):
     """One human against the LLM; ``rejected`` says that the LLM beats this human.
 
     ``advantage`` is the share of items on which the LLM was at least as good, ``difference`` the
@@ -369,17 +365,17 @@ def _advantage(contest: Contest, tested: Bools, groups: Ints | None) -> Figure:
     compared = np.bincount(cells[kept], minlength=size)
     table = np.hstack([counts.reshape(-1, contest.n_raters) for counts in (won, compared)])
     sums = table[table.any(axis=1)][:, np.tile(tested, 2)]
-    value = float(_mean_share(sums.sum(axis=0, keepdims=True).astype(np.float64)).item())
-    ((low,), (high,)) = bootstrap(sums, _mean_share)
+    value = float(_mean_share(sums.sum(axis=0, keepdims=True))[0])
+    different, often = np.unique(sums, axis=0, return_counts=True)
+    ends = percentile_ends(_mean_share(draw_weights(often) @ different))
+    low, high = limit_interval(value, *ends)
     together = "" if groups is None else "; the items of a cluster go together"
     grouped = f"; in {MOST_CLUSTERS} groups" if len(sums) == MOST_CLUSTERS else ""
     n = int(np.count_nonzero(np.bincount(contest.items[kept])))
-    return figure(
-        value, low=float(low), high=float(high), n=n, method=BOOTSTRAP + together + grouped
-    )
+    return figure(value, low=low, high=high, n=n, method=BOOTSTRAP + together + grouped)
 
 
-def _mean_share(sums: Floats) -> Floats:
+def _mean_share(sums: Floats | Ints) -> Floats:
     """Mean over humans of wins by comparisons, draw by draw; humans not drawn are left out."""
     wins, n = np.split(sums, 2, axis=1)
-    return np.asarray(np.nanmean(divide(wins, n), axis=1, keepdims=True))
+    return np.asarray(np.nanmean(divide(wins, n), axis=1))

@@ -3,21 +3,29 @@
 An arm answers each item once or, with replicates, several times. An item counts once whatever the
 number of passes. A debate without a usable answer counts as wrong: silence about hard items must
 not look better. Failed debates (no answer from the endpoint) do not count at all.
+
+Opinions in a debate are counted too: changes for better or worse, and the agreement of voters.
+Agreement that rises with the rounds shows conformity, not truth (paper 001): a change of mind says
+something only against gold.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from math import nan
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from labelhub.core.agreement.coefficients.chance import fleiss_kappa
+from labelhub.core.agreement.coefficients.sums import Layout, agreement_parts
 from labelhub.core.agreement.estimation import withhold_interval
 from labelhub.core.agreement.figures import (
+    CLUSTERED,
     SAME,
     Columns,
     Figure,
+    Record,
     Resample,
     clustered_share,
     figure,
@@ -25,8 +33,8 @@ from labelhub.core.agreement.figures import (
     ratio,
     undefined,
 )
-from labelhub.core.agreement.intervals import SEED
-from labelhub.core.agreement.ratings import Floats, Ints, divide
+from labelhub.core.agreement.intervals import BOOTSTRAP, SEED
+from labelhub.core.agreement.ratings import Bools, Floats, Ints, divide
 from labelhub.core.agreement.scores import Confusion, macro_mean
 from labelhub.core.agreement.significance import EXACT, LEVEL, holm, mcnemar, mcnemar_mid_p
 from labelhub.core.schema import Schema, Value
@@ -64,13 +72,10 @@ class Codes:
         """The numbers of ``values``."""
         return np.fromiter(map(self.of, values), dtype=np.int64)
 
-    def has_labels(self) -> bool:
-        """Whether values are made of the schema's labels, which can be counted one by one."""
-        return self._schema.task.labelled
-
-    def indicators(self) -> NDArray[np.bool_]:
+    def indicators(self) -> Bools:
         """Shape (values + 1, labels): whether a label is in a value; the last row is NOTHING."""
-        names = self._schema.names if self.has_labels() else ()
+        # Only labels of the schema can be counted one by one.
+        names = self._schema.names if self._schema.task.labelled else ()
         table = np.zeros((len(self._names) + 1, len(names)), dtype=bool)
         for row, named in enumerate(self._names):
             table[row] = [name in named for name in names]
@@ -107,19 +112,14 @@ class ArmTally:
 
 
 @dataclass(frozen=True, slots=True)
-class LabelFigures:
+class LabelFigures(Record):
     """One label of one arm; counts are passes."""
 
     label: str
-    confusion: Confusion
+    counts: Confusion
     precision: Figure
     recall: Figure
     f1: Figure
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        metrics = {name: getattr(self, name) for name in ("precision", "recall", "f1")}
-        return {"label": self.label, "counts": self.confusion.to_json(), **metrics}
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ def mean_per_pass(sample: Resample, sums: Columns, passes: Ints) -> Figure:
     return withhold_interval(ratio(sample, sums, passes, reason=NO_ANSWER_YET, n=n))
 
 
-def _share(sample: Resample, part: Ints, whole: Ints, reason: str) -> Figure:
+def _share(sample: Resample, part: Columns, whole: Columns, reason: str) -> Figure:
     return withhold_interval(clustered_share(sample, part, whole, reason=reason))
 
 
@@ -183,55 +183,41 @@ def _label_figures(
         return [], undefined(gettext_noop("answers of this kind have no labels to average over"))
     if counts.items == 0:
         return [], undefined(NO_ANSWER_YET)
-    sums, size = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn])), len(names)
-    drawn = _DrawnCounts(
-        sample,
-        sums[:, :size],
-        sums[:, size : 2 * size],
-        sums[:, 2 * size :],
-        sample.method(counts.passes),
-    )
-    labels = [_score_label(counts, drawn, label, name) for label, name in enumerate(names)]
+    sums = sample.sums(np.hstack([counts.tp, counts.fp, counts.fn]))
+    tp, fp, fn = np.split(sums, 3, axis=1)
+    drawn, method = divide(2 * tp, 2 * tp + fp + fn), sample.method(counts.passes)
+    labels = [
+        _score_label(sample, counts, label, name, drawn[:, label])
+        for label, name in enumerate(names)
+    ]
     values = [label.f1["value"] for label in labels if label.f1["value"] is not None]
     if not values:
         return labels, undefined(gettext_noop("no label is predicted or in gold"))
-    low, high = percentile_ends(macro_mean(drawn.f1()))
-    method = f"mean over {len(values)} labels; {drawn.method}"
+    low, high = percentile_ends(macro_mean(drawn))
+    method = f"mean over {len(values)} labels; {method}"
     mean = sum(values) / len(values)
     shown = figure(mean, low=low, high=high, n=counts.items, method=method)
     return labels, withhold_interval(shown)
 
 
-@dataclass(frozen=True, slots=True)
-class _DrawnCounts:
-    """Sums of the counts in each draw, shape (draws, labels)."""
-
-    sample: Resample
-    tp: Floats
-    fp: Floats
-    fn: Floats
-    method: str
-
-    def f1(self) -> Floats:
-        return divide(2 * self.tp, 2 * self.tp + self.fp + self.fn)
-
-
-def _score_label(counts: ArmTally, drawn: _DrawnCounts, label: int, name: str) -> LabelFigures:
+def _score_label(
+    sample: Resample, counts: ArmTally, label: int, name: str, drawn: Floats
+) -> LabelFigures:
+    """``drawn``: the label's F1 in each draw, shape (draws,)."""
     tp, fp, fn = (counted[:, label] for counted in (counts.tp, counts.fp, counts.fn))
     yes, wrong, missed = (int(counted.sum()) for counted in (tp, fp, fn))
     rest = int(counts.passes.sum()) - yes - wrong - missed
+    f1 = undefined(gettext_noop("the label is neither predicted nor in gold"))
     if yes + wrong + missed:
-        low, high = percentile_ends(drawn.f1()[:, label])
-        value = 2 * yes / (2 * yes + wrong + missed)
-        shown = figure(value, low=low, high=high, n=counts.items, method=drawn.method)
+        low, high = percentile_ends(drawn)
+        value, method = 2 * yes / (2 * yes + wrong + missed), sample.method(counts.passes)
+        shown = figure(value, low=low, high=high, n=counts.items, method=method)
         f1 = withhold_interval(shown)
-    else:
-        f1 = undefined(gettext_noop("the label is neither predicted nor in gold"))
     return LabelFigures(
         name,
         Confusion(yes, wrong, missed, rest),
-        precision=_share(drawn.sample, tp, tp + fp, NEVER_PREDICTED),
-        recall=_share(drawn.sample, tp, tp + fn, NEVER_TRUE),
+        precision=_share(sample, tp, tp + fp, NEVER_PREDICTED),
+        recall=_share(sample, tp, tp + fn, NEVER_TRUE),
         f1=f1,
     )
 
@@ -256,7 +242,7 @@ BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class ArmPair:
+class ArmPair(Record):
     """Arm ``first`` against arm ``second`` (their places) on ``items`` that both answered.
 
     ``b``: items that only ``first`` gets right, or more often; ``c``: that only ``second`` does.
@@ -272,9 +258,9 @@ class ArmPair:
     c: int
     p: float
     mid_p: float
-    p_holm: float
     difference: Figure
     method: str = EXACT
+    p_holm: float = nan
 
     @property
     def winner(self) -> int | None:
@@ -286,25 +272,17 @@ class ArmPair:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form, the arms by their places."""
-        names = ("items", "b", "c", "p", "mid_p", "p_holm", "difference", "method")
-        return {name: getattr(self, name) for name in names}
+        found = Record.to_json(self)
+        del found["first"], found["second"]
+        return found
 
 
 def compare_arms(sample: Resample, arms: Sequence[ArmTally]) -> list[ArmPair]:
     """Every two arms, adjusted for their number by Holm."""
-    places = list(combinations(range(len(arms)), 2))
-    tested = [_test_pair(sample, arms[first], arms[second]) for first, second in places]
-    adjusted = holm([test.p for test in tested])
-    return [
-        ArmPair(
-            first=first,
-            second=second,
-            p_holm=p_holm,
-            difference=accuracy_difference(sample, arms[first], arms[second]),
-            **test._asdict(),
-        )
-        for (first, second), test, p_holm in zip(places, tested, adjusted, strict=True)
-    ]
+    places = combinations(range(len(arms)), 2)
+    found = [_compare_pair(sample, arms, first, second) for first, second in places]
+    adjusted = holm([pair.p for pair in found])
+    return [replace(pair, p_holm=p) for pair, p in zip(found, adjusted, strict=True)]
 
 
 def sign_flip(differences: Floats) -> float:
@@ -345,35 +323,24 @@ def accuracy_difference(sample: Resample, first: ArmTally, second: ArmTally) -> 
     return withhold_interval(figure(gap, low=low, high=high, n=int(common.sum()), method=method))
 
 
-class _PairTest(NamedTuple):
-    """The parts of a ``Pair`` that are known before the adjustment."""
-
-    items: int
-    b: int
-    c: int
-    p: float
-    mid_p: float
-    method: str
-
-
-def _test_pair(sample: Resample, first: ArmTally, second: ArmTally) -> _PairTest:
-    """Items both answered; those either gets right more often; whether that is chance."""
-    common = (first.passes > 0) & (second.passes > 0)
-    ours, theirs = first.right * second.passes, second.right * first.passes
-    items = int(common.sum())
+def _compare_pair(sample: Resample, arms: Sequence[ArmTally], first: int, second: int) -> ArmPair:
+    """Before the adjustment for other pairs."""
+    arm, other = arms[first], arms[second]
+    common = (arm.passes > 0) & (other.passes > 0)
+    ours, theirs = arm.right * other.passes, other.right * arm.passes
     b, c = int((common & (ours > theirs)).sum()), int((common & (ours < theirs)).sum())
-    if sample.simple(np.maximum(first.passes, second.passes) * common):
-        return _PairTest(items, b, c, mcnemar(b, c), mcnemar_mid_p(b, c), EXACT)
-    # Whole numbers first, so that equal rates differ by nothing.
-    passes = (first.passes * second.passes)[common]
-    differences = (ours - theirs)[common] / passes
-    if sample.authors is not None:
-        by_author = np.zeros(sample.authors.max() + 1)
-        np.add.at(by_author, sample.authors[common], differences)
-        p = sign_flip(by_author)
-        return _PairTest(items, b, c, p, p, FLIPPED.replace("item", "author"))
-    p = sign_flip(differences)
-    return _PairTest(items, b, c, p, p, FLIPPED)
+    if sample.simple(np.maximum(arm.passes, other.passes) * common):
+        p, mid_p, method = mcnemar(b, c), mcnemar_mid_p(b, c), EXACT
+    else:
+        # Whole numbers first, so that equal rates differ by nothing.
+        passes = (arm.passes * other.passes)[common]
+        differences, method = (ours - theirs)[common] / passes, FLIPPED
+        if sample.authors is not None:
+            differences = np.bincount(sample.authors[common], differences)
+            method = FLIPPED.replace("item", "author")
+        p = mid_p = sign_flip(differences)
+    gap = accuracy_difference(sample, arm, other)
+    return ArmPair(first, second, int(common.sum()), b, c, p, mid_p, gap, method)
 
 
 def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
@@ -392,3 +359,92 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[int]:
             best.append(place)
             highest = quality
     return best
+
+
+NEVER_WRONG = gettext_noop("nothing was wrong before")
+NEVER_RIGHT = gettext_noop("nothing was right before")
+
+
+@dataclass(frozen=True, slots=True)
+class OpinionChanges(Record):
+    """Debates by whether the opinion before and the one after are right.
+
+    ``mended``: the share of answers wrong before that are right after; ``spoilt``: the reverse.
+    """
+
+    right_right: int
+    right_wrong: int
+    wrong_right: int
+    wrong_wrong: int
+    mended: Figure
+    spoilt: Figure
+
+    @property
+    def n(self) -> int:
+        """Debates counted."""
+        return self.right_right + self.right_wrong + self.wrong_right + self.wrong_wrong
+
+    @property
+    def gain(self) -> int:
+        """Debates that are right only after, less those that are right only before."""
+        return self.wrong_right - self.right_wrong
+
+
+def count_changes(sample: Resample, rows: Ints, before: Bools, after: Bools) -> OpinionChanges:
+    """Count debates about the items at ``rows`` by ``before`` and ``after`` being right."""
+    masks = (before & after, before & ~after, ~before & after, ~before & ~after)
+    stayed, lost, won, failed = (
+        np.bincount(rows[mask], minlength=sample.items).astype(np.int64) for mask in masks
+    )
+    return OpinionChanges(
+        right_right=int(stayed.sum()),
+        right_wrong=int(lost.sum()),
+        wrong_right=int(won.sum()),
+        wrong_wrong=int(failed.sum()),
+        mended=_share(sample, won, won + failed, NEVER_WRONG),
+        spoilt=_share(sample, lost, lost + stayed, NEVER_RIGHT),
+    )
+
+
+TOO_FEW = gettext_noop("no debate has two answers to compare")
+NO_VARIATION = gettext_noop("all answers are the same, so chance agreement cannot be removed")
+OPTIONS_DIFFER = gettext_noop(
+    "the options differ from item to item, so there is no chance agreement to remove"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VoterAgreement(Record):
+    """Of the voters of some debates; ``debates`` is how many have two answers."""
+
+    debates: int
+    percent: Figure
+    fleiss: Figure
+
+
+def voter_agreement(
+    sample: Resample, rows: Ints, votes: Ints, *, same_options: bool = True
+) -> VoterAgreement:
+    """Of ``votes``, shape (debates, categories), about the items at ``rows``.
+
+    ``same_options``: a category means the same in every debate; else there is no kappa.
+    """
+    voters = votes.sum(axis=1)
+    kept = voters >= 2
+    if not kept.any():
+        return VoterAgreement(0, undefined(TOO_FEW), undefined(TOO_FEW))
+    q, debates = votes.shape[1], int(kept.sum())
+    columns = agreement_parts(votes)
+    by_item = np.zeros((sample.items, columns.shape[1]))
+    np.add.at(by_item, rows, columns)
+    share = _share(sample, by_item[:, Layout.agree], by_item[:, Layout.pairable], TOO_FEW)
+    if not same_options:
+        return VoterAgreement(debates, share, undefined(OPTIONS_DIFFER))
+    value, n = fleiss_kappa(q), len(np.unique(rows[kept]))
+    number = float(value(by_item.sum(axis=0, keepdims=True))[0])
+    if np.isnan(number):
+        return VoterAgreement(debates, share, undefined(NO_VARIATION))
+    low, high = percentile_ends(value(sample.sums(by_item)))
+    method = CLUSTERED if n < debates else BOOTSTRAP
+    kappa = figure(number, low=low, high=high, n=n, method=method)
+    return VoterAgreement(debates, share, withhold_interval(kappa))

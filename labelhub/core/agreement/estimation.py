@@ -8,14 +8,15 @@ an interval: it covers far too little. Fewer than ten items give no interval at 
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import log, sqrt
 from typing import Any
 
 import numpy as np
-import scipy.special
+from numpy.typing import ArrayLike
 from scipy import sparse
+from scipy.special import rel_entr
 
-from labelhub.core.agreement.coefficients.sums import Value
+from labelhub.core.agreement.coefficients.sums import Value, first_over_second
 from labelhub.core.agreement.figures import (
     Figure,
     figure,
@@ -25,14 +26,13 @@ from labelhub.core.agreement.figures import (
 )
 from labelhub.core.agreement.intervals import (
     BOOTSTRAP,
-    CONFIDENCE,
     DRAWS,
     EFFECTIVE,
     SEED,
-    UPPER,
     Interval,
     draw_weights,
     effective_wilson,
+    student_t,
     wilson_of_units,
 )
 from labelhub.core.agreement.ratings import Floats, Ints, divide
@@ -86,6 +86,10 @@ class Units:
         """Over all units: shape (1, columns)."""
         return np.asarray(self.often.astype(np.float64) @ self.parts)[None, :]
 
+    def doubts(self, items: int) -> tuple[str | None, str | None]:
+        """The doubts about an interval over these units, of so many ``items``."""
+        return few_items_doubt(items), few_clusters_doubt(self.unit, self.filled)
+
     def with_parts(self, parts: Floats) -> "Units":
         """The same units and draws, of which other things are summed."""
         return Units(parts, self.often, self.unit, self.draws)
@@ -131,9 +135,7 @@ def estimate(
         return undefined(missing if n else TOO_FEW)
     low, high = limit_interval(number, *estimate_interval(found, value, number), lowest=lowest)
     result = figure(number, low=low, high=high, n=n, method=interval_method(found))
-    return add_doubts(
-        result, few_items_doubt(n if items is None else items), few_clusters_doubt(found)
-    )
+    return add_doubts(result, *found.doubts(n if items is None else items))
 
 
 def estimate_share(
@@ -152,34 +154,29 @@ def estimate_share(
     elif not whole.any():
         return undefined(missing if n else TOO_FEW)
     else:
-        value = float(divide(found.sums[:, 0], found.sums[:, 1])[0])
+        value = float(first_over_second(found.sums)[0])
         low, high = wilson_of_units(part, whole, found.often, few=not single)
         method = EFFECTIVE.format(unit=found.unit)
         result = figure(value, low=low, high=high, n=n, method=method)
-    return add_doubts(
-        result, few_items_doubt(n if items is None else items), few_clusters_doubt(found)
-    )
+    return add_doubts(result, *found.doubts(n if items is None else items))
 
 
 def linearised_figure(number: float, error: float, *, n: int, unit: str, clusters: float) -> Figure:
     """A coefficient of ``n`` items with its interval by a linearised ``error`` over clusters."""
-    half = error * float(scipy.special.stdtrit(max(clusters - 1, 1), UPPER))
+    half = error * student_t(max(clusters - 1, 1))
     wide = half if half >= FLAT else float("nan")
     low, high = limit_interval(number, number - wide, number + wide)
     result = figure(number, low=low, high=high, n=n, method=LINEARISED.format(unit=unit))
-    few = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
-    return add_doubts(result, few_items_doubt(n), few)
+    return add_doubts(result, few_items_doubt(n), few_clusters_doubt(unit, clusters))
 
 
 def share_over_clusters(
     number: float, error: float, *, n: int, unit: str, clusters: float
 ) -> Figure:
     """A share of ``n`` items with Wilson's interval by its linearised ``error`` over clusters."""
-    t = float(scipy.special.stdtrit(max(clusters - 1, 1), UPPER))
-    low, high = effective_wilson(number, error**2, clusters, t)
+    low, high = effective_wilson(number, error**2, clusters, student_t(max(clusters - 1, 1)))
     result = figure(number, low=low, high=high, n=n, method=EFFECTIVE.format(unit=unit))
-    few = FEW_CLUSTERS.format(unit=unit) if clusters < FEW_UNITS else None
-    return add_doubts(result, few_items_doubt(n), few)
+    return add_doubts(result, few_items_doubt(n), few_clusters_doubt(unit, clusters))
 
 
 def limit_interval(number: float, low: float, high: float, *, lowest: float = -1.0) -> Interval:
@@ -217,10 +214,10 @@ def withhold_interval(found: Figure) -> Figure:
     return add_doubts(found, few_items_doubt(found.get("n", FEW)))
 
 
-def few_clusters_doubt(found: Units) -> str | None:
-    """The doubt about an interval over so few clusters."""
-    few_units = found.unit != "items" and found.filled < FEW_UNITS
-    return FEW_CLUSTERS.format(unit=found.unit) if few_units else None
+def few_clusters_doubt(unit: str, clusters: float) -> str | None:
+    """The doubt about an interval over so few clusters; None where the ``unit`` is the item."""
+    few = unit != "items" and clusters < FEW_UNITS
+    return FEW_CLUSTERS.format(unit=unit) if few else None
 
 
 def estimate_interval(found: Units, value: Value, number: float) -> Interval:
@@ -230,9 +227,7 @@ def estimate_interval(found: Units, value: Value, number: float) -> Interval:
     size = int(found.often.sum())
     if size < 2:
         return Interval(float("nan"), float("nan"))
-    half = linearised_error(found, value) * float(
-        scipy.special.stdtrit(size - 1, 0.5 + CONFIDENCE / 2)
-    )
+    half = linearised_error(found, value) * student_t(size - 1)
     if half < FLAT:
         return Interval(float("nan"), float("nan"))
     return Interval(number - half, number + half)
@@ -278,3 +273,52 @@ def rare_categories_doubt(counts: Ints, often: Ints | None = None) -> str | None
     rated = int(items[counts.any(axis=1)].sum())
     # Share outside the commonest category times items, in whole numbers.
     return FEW_WORDS if (total - most) * rated < FEW * total else None
+
+
+def js_divergence(first: ArrayLike, second: ArrayLike) -> Floats:
+    """Jensen-Shannon divergence of counted answers, shape (..., categories) (Lin 1991).
+
+    With equal weights: mean KL of the shares of both to their middle. In bits, without direction
+    and always finite: 0 for equals, 1 without anything shared. NaN without answers.
+    """
+    counts = [np.asarray(side, dtype=np.float64) for side in (first, second)]
+    totals = [np.broadcast_to(side.sum(axis=-1, keepdims=True), side.shape) for side in counts]
+    p, q = map(divide, counts, totals)
+    middle = (p + q) / 2
+    both = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=-1) / 2
+    # Rounding may leave equals a hair below 0.
+    return np.asarray(np.maximum(both, 0) / log(2))
+
+
+TOO_LARGE = " (of few items the value is too large)"
+MOVED = " (moved down by twice the bias of its draws: of few items the value is too large)"
+
+
+def estimate_divergence(
+    found: Units, first: slice, second: slice, *, n: int, items: int | None = None
+) -> Figure:
+    """Jensen-Shannon divergence, in bits, of the summed columns ``first`` and ``second``.
+
+    Samples of the same distribution differ a little, so the plug-in estimate is too large, and that
+    of a draw by as much again. The ends of the draws move down by twice the distance of their mean
+    from the estimate; for many items, where that is almost nothing, the error is linearised.
+    ``n`` is how many it counts, ``items`` on how many items it rests, n by default.
+    """
+
+    def value(sums: Floats) -> Floats:
+        # Steps of a derivative may lie below 0.
+        return js_divergence(*(np.maximum(sums[:, columns], 0) for columns in (first, second)))
+
+    number = float(value(found.sums)[0])
+    if np.isnan(number):
+        return undefined(TOO_FEW)
+    if found.draws is None:
+        given, how = estimate_interval(found, value, number), TOO_LARGE
+    else:
+        drawn = value(found.draws @ found.parts)
+        down = 2 * (float(np.nanmean(drawn)) - number)
+        low, high = percentile_ends(drawn)
+        given, how = Interval(low - down, high - down), MOVED
+    low, high = limit_interval(number, *given, lowest=0.0)
+    result = figure(number, low=low, high=high, n=n, method=interval_method(found) + how)
+    return add_doubts(result, *found.doubts(n if items is None else items))

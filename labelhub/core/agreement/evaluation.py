@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from labelhub.core.agreement.estimation import NO_VARIATION, withhold_interval
-from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import BOOTSTRAP, bootstrap
+from labelhub.core.agreement.coefficients.sums import first_over_second
+from labelhub.core.agreement.estimation import NO_VARIATION, item_units, withhold_interval
+from labelhub.core.agreement.figures import Figure, Record, share, undefined
 from labelhub.core.agreement.ratings import Bools
 from labelhub.core.agreement.scores import (
     NEITHER,
@@ -20,6 +20,7 @@ from labelhub.core.agreement.scores import (
     NEVER_TRUE,
     LabelScore,
     decision_scores,
+    error_figure,
     label_scores,
     overall_scores,
     tabulate,
@@ -42,19 +43,8 @@ def is_right(schema: Schema, predicted: Value, gold: Value) -> bool:
     return schema.task.answer_key(schema, predicted) == schema.task.answer_key(schema, gold)
 
 
-def distance(first: Value, second: Value) -> float:
-    """The distance of two points of an ordinal scale.
-
-    Raises:
-        TypeError: one of them is no number.
-    """
-    if isinstance(first, int | float) and isinstance(second, int | float):
-        return abs(first - second)
-    raise TypeError(f"only points of a scale have a distance, not {first!r} and {second!r}")
-
-
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(Record):
     """Overall metrics, a score per label, and the matrix of single-choice labels.
 
     ``matrix[predicted][gold]`` counts items; None where a value is a set or free text.
@@ -65,15 +55,6 @@ class Evaluation:
     labels: Sequence[LabelScore] = ()
     matrix: Mapping[str, Mapping[str, int]] | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {
-            "n": self.n,
-            "overall": dict(self.overall),
-            "labels": [score.to_json() for score in self.labels],
-            "matrix": self.matrix,
-        }
-
 
 def evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
     """Compare predictions with gold as the schema's task asks.
@@ -82,22 +63,6 @@ def evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
     mean absolute error; text and per_item: the same answer or not.
     Without pairs the accuracy is undefined; fewer than ten give values without intervals.
     """
-    found = _evaluate(schema, pairs)
-    labels = [
-        replace(
-            label,
-            precision=withhold_interval(label.precision),
-            recall=withhold_interval(label.recall),
-            f1=withhold_interval(label.f1),
-            accuracy=withhold_interval(label.accuracy),
-        )
-        for label in found.labels
-    ]
-    overall = {name: withhold_interval(figure) for name, figure in found.overall.items()}
-    return replace(found, overall=overall, labels=labels)
-
-
-def _evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
     if not pairs:
         return Evaluation(
             0, {"accuracy": undefined(gettext_noop("no item has both a prediction and gold"))}
@@ -116,13 +81,12 @@ def _evaluate(schema: Schema, pairs: Sequence[LabelledPair]) -> Evaluation:
         return Evaluation(len(pairs), {**found, "macro_f1": macro}, scores)
     overall = {"accuracy": _share((predicted == gold).all(axis=1)), "macro_f1": macro}
     if schema.task.ordered:
-        errors = np.array([distance(pair.predicted, pair.gold) for pair in pairs])
-        # Whole numbers, because the bootstrap groups equal rows.
-        rows, n = np.round(errors * 1_000_000).astype(np.int64)[:, None], len(pairs)
-        (low,), (high,) = bootstrap(rows, lambda sums: sums / n / 1_000_000).tolist()
-        overall["mean_absolute_error"] = figure(
-            float(errors.mean()), low=low, high=high, n=n, method=BOOTSTRAP
-        )
+        # Points of an ordinal scale are numbers.
+        sides = [(pair.predicted, pair.gold) for pair in pairs]
+        errors = np.abs(np.diff(np.array(sides, dtype=np.float64)))
+        different, often = np.unique(errors, return_counts=True)
+        units = item_units(np.column_stack([different, np.ones(len(different))]), often)
+        overall["mean_absolute_error"] = error_figure(units, first_over_second, len(pairs))
     matrix = {
         row: dict(zip(schema.names, counts, strict=True))
         for row, counts in zip(schema.names, table.counts.astype(int).tolist(), strict=True)
@@ -144,13 +108,9 @@ def _with_reason(found: Figure) -> Figure:
 
 
 def _in_words(score: LabelScore) -> LabelScore:
-    return replace(
-        score,
-        precision=_with_reason(score.precision),
-        recall=_with_reason(score.recall),
-        f1=_with_reason(score.f1),
-        accuracy=_with_reason(score.accuracy),
-    )
+    names = ("precision", "recall", "f1", "accuracy")
+    metrics: dict[str, Any] = {name: _with_reason(getattr(score, name)) for name in names}
+    return replace(score, **metrics)
 
 
 def _indicators(schema: Schema, values: Iterable[Value], n: int) -> Bools:
@@ -169,4 +129,4 @@ def _indicators(schema: Schema, values: Iterable[Value], n: int) -> Bools:
 
 
 def _share(hits: Bools) -> Figure:
-    return share(int(hits.sum()), len(hits), reason=gettext_noop("no items"))
+    return withhold_interval(share(int(hits.sum()), len(hits), reason=gettext_noop("no items")))

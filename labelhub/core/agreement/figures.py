@@ -5,7 +5,8 @@ item or author.
 """
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,26 @@ from labelhub.core.agreement.ratings import Floats, Ints, divide
 
 Figure: TypeAlias = figures.Figure
 undefined = figures.undefined
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A part of a report whose JSON-ready form has its fields, and ``figures`` by their names."""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready form."""
+        plain = {field.name: as_json(getattr(self, field.name)) for field in fields(self)}
+        figures = plain.pop("figures", {})
+        return {**plain, **figures}
+
+
+def as_json(member: Any) -> Any:
+    """The JSON-ready form of records in mappings and sequences, or of anything plain."""
+    if isinstance(member, Record):
+        return member.to_json()
+    if isinstance(member, Mapping):
+        return {name: as_json(inner) for name, inner in member.items()}
+    return [as_json(inner) for inner in member] if isinstance(member, list | tuple) else member
 
 
 def figure(value: float, *, low: float, high: float, n: int, method: str) -> Figure:

@@ -4,12 +4,11 @@ Wilson's is our own: unlike ``scipy.stats.binomtest(k, n).proportion_ci(method="
 an effective number that is not whole, and it takes a fiftieth of the time.
 """
 
-from collections.abc import Callable
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import special
 
 from labelhub.core.agreement.ratings import Floats, Ints
@@ -31,7 +30,6 @@ WILSON = "Wilson"
 EFFECTIVE = "Wilson over {unit}, effective number"
 
 Counts = NDArray[np.int64]
-Statistic = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 class Interval(NamedTuple):
@@ -76,7 +74,7 @@ def wilson_of_units(part: Floats, whole: Floats, often: Ints, *, few: bool = Fal
     if not few:
         return effective_wilson(share, variance, units, NormalDist().inv_cdf(UPPER))
     spread = variance * units / max(units - 1, 1)
-    return effective_wilson(share, spread, units, float(special.stdtrit(max(units - 1, 1), UPPER)))
+    return effective_wilson(share, spread, units, student_t(max(units - 1, 1)))
 
 
 def effective_wilson(share: float, variance: float, units: float, z: float) -> Interval:
@@ -106,47 +104,6 @@ def draw_weights(often: Counts) -> NDArray[np.float64]:
     return found
 
 
-def bootstrap(rows: NDArray[np.bool_] | Counts, statistic: Statistic) -> NDArray[np.float64]:
-    """Percentile interval of a statistic of items.
-
-    Draws weights of the *distinct* rows (``draw_weights``) instead of resampling items: the same
-    distribution at a fraction of the cost.
-
-    Args:
-        rows: shape (items, columns); each row is all that matters of one item.
-        statistic: takes sums of the columns, shape (draws, columns), gives shape (draws, k).
-
-    Returns:
-        Shape (2, k): lower and upper ends; NaN where every draw was undefined, and where all were
-        the same: items without variation give no interval.
-    """
-    distinct, counts = np.unique(rows, axis=0, return_counts=True)
-    drawn = statistic(draw_weights(counts) @ distinct.astype(np.float64))
-    ends = np.full((2, drawn.shape[1]), np.nan)
-    varied = np.nanmax(drawn, axis=0, initial=-np.inf) > np.nanmin(drawn, axis=0, initial=np.inf)
-    tail = 100 * (1 - CONFIDENCE) / 2
-    ends[:, varied] = np.nanpercentile(drawn[:, varied], [tail, 100 - tail], axis=0)
-    return ends
-
-
-def t_cdf(t: ArrayLike, df: ArrayLike) -> Floats:
-    """Chance of a value of at most ``t`` under ``df`` degrees of freedom (Student 1908).
-
-    Both broadcast; ``df`` is positive and need not be whole. NaN where either is NaN.
-    """
-    return np.asarray(special.stdtr(_positive(df), t), dtype=np.float64)
-
-
-def t_quantile(share: ArrayLike, df: ArrayLike) -> Floats:
-    """The value that a share of the distribution stays below: the inverse of ``t_cdf``."""
-    shares = np.asarray(share, dtype=np.float64)
-    if np.any((shares < 0) | (shares > 1)):
-        raise InvalidInput("A share of a distribution lies between 0 and 1.")
-    return np.asarray(special.stdtrit(_positive(df), shares), dtype=np.float64)
-
-
-def _positive(df: ArrayLike) -> Floats:
-    freedom = np.asarray(df, dtype=np.float64)
-    if np.any(freedom <= 0):
-        raise InvalidInput("Degrees of freedom are positive.")
-    return freedom
+def student_t(df: float) -> float:
+    """Standard errors to either side that hold 95 % of Student's t (1908); ``df`` above 0."""
+    return float(special.stdtrit(df, UPPER))

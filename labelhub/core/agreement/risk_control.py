@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
-from labelhub.core.agreement.intervals import CONFIDENCE, t_quantile
+from labelhub.core.agreement.intervals import CONFIDENCE, student_t
 from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.errors import InvalidInput
 
@@ -344,7 +344,7 @@ def _power_tuning(truth: Floats, predicted: Floats, rest: Floats) -> float:
 def _mean_figure(mean: float, variance: float, truth: Floats, method: str) -> Figure:
     """A mean with its interval; null ends where nothing varied. ``truth``: all labels."""
     n = truth.size
-    half = float(t_quantile(0.5 + CONFIDENCE / 2, n - 1)) * sqrt(variance) or float("nan")
+    half = student_t(n - 1) * sqrt(variance) or float("nan")
     low, value, high = float(mean) - half, float(mean), float(mean) + half
     if np.isin(truth, (0, 1)).all():
         low, value, high = (float(np.clip(number, 0, 1)) for number in (low, value, high))

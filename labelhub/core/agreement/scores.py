@@ -23,12 +23,10 @@ from labelhub.core.agreement.estimation import (
     estimate,
     estimate_interval,
     estimate_share,
-    few_clusters_doubt,
-    few_items_doubt,
     interval_method,
     item_units,
 )
-from labelhub.core.agreement.figures import Figure, figure, undefined
+from labelhub.core.agreement.figures import Figure, Record, figure, undefined
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.errors import InvalidInput
@@ -46,7 +44,7 @@ MOST_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Confusion:
+class Confusion(Record):
     """On how many items one label was predicted and in gold; tied predictions count in part."""
 
     predicted_yes_gold_yes: float
@@ -69,30 +67,17 @@ class Confusion:
         """Items that have the label in gold."""
         return self.predicted_yes_gold_yes + self.predicted_no_gold_yes
 
-    def to_json(self) -> dict[str, float]:
-        """The four counts by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
-class LabelScore:
+class LabelScore(Record):
     """One label's counts and metrics."""
 
     label: str
-    confusion: Confusion
+    counts: Confusion
     precision: Figure
     recall: Figure
     f1: Figure
     accuracy: Figure
-
-    @property
-    def figures(self) -> dict[str, Figure]:
-        """The metrics by name."""
-        return {name: getattr(self, name) for name in ("precision", "recall", "f1", "accuracy")}
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"label": self.label, "counts": self.confusion.to_json(), **self.figures}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -392,8 +377,8 @@ def ordinal_scores(
         return divide(sums[:, column], sums[:, 2 + k :].sum(axis=1))
 
     return {
-        "mean_absolute_error": _error_figure(found, lambda sums: mean_cost(sums, 0), n),
-        "root_mean_squared_error": _error_figure(
+        "mean_absolute_error": error_figure(found, lambda sums: mean_cost(sums, 0), n),
+        "root_mean_squared_error": error_figure(
             found, lambda sums: np.sqrt(np.maximum(mean_cost(sums, 1), 0)), n
         ),
         "spearman": _spearman(matrix),
@@ -434,13 +419,13 @@ def _on_margins(metric: Metric) -> Value:
     return lambda sums: metric(Margins(*np.split(sums, 3, axis=-1)))
 
 
-def _error_figure(found: Units, value: Value, n: int) -> Figure:
+def error_figure(found: Units, value: Value, n: int) -> Figure:
     """An error in points of the scale; it has no upper bound."""
     number = float(value(found.sums)[0])
     low, high = estimate_interval(found, value, number)
     low, high = max(min(low, number), 0.0), max(high, number)
     result = figure(number, low=low, high=high, n=n, method=interval_method(found))
-    return add_doubts(result, few_items_doubt(n), few_clusters_doubt(found))
+    return add_doubts(result, *found.doubts(n))
 
 
 def _score_label(

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -42,19 +42,8 @@ _APART = "".join(
 _TOKEN = re.compile(f"[{_DENSE}]|[^{_APART}\ufe00-\ufe6f\ufeff{_DENSE}]+")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Bags:
-    """Different texts as counts of words: ``counts``, sparse, shape (texts, words)."""
-
-    counts: Any
-
-    def __len__(self) -> int:
-        return int(self.counts.shape[0])
-
-    @property
-    def sizes(self) -> Ints:
-        """Words of each text, copies counted: shape (texts,)."""
-        return np.asarray(self.counts.sum(axis=1), dtype=np.int64)
+#: Different texts as counts of words: sparse, shape (texts, words).
+Bags: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +68,7 @@ class Texts:
     @cached_property
     def most_pairs(self) -> int:
         """How many pairs of these texts are compared at most."""
-        words = 2 * self.bags.counts.nnz / max(len(self.bags), 1)
+        words = 2 * self.bags.nnz / max(self.bags.shape[0], 1)
         return int(min(MOST_PAIRS, MOST_WORDS / max(words, 1)))
 
 
@@ -125,7 +114,7 @@ def count_words(texts: Iterable[str]) -> Bags:
     ones = np.ones(len(words), dtype=np.int32)
     counts = sparse.csr_array((ones, words, ends), shape=(len(rows), len(known)))
     counts.sum_duplicates()
-    return Bags(counts)
+    return counts
 
 
 def number_texts(by_item: Sequence[Iterable[str]]) -> Texts:
@@ -144,13 +133,13 @@ def token_f1(bags: Bags, first: Ints, second: Ints) -> Floats:
     """Token F1 of pairs of texts, both of shape (pairs,), rows of ``bags``."""
     found = np.ones(len(first))
     differ = np.flatnonzero(first != second)
-    sizes = bags.sizes
-    step = max(int(CHUNK * len(bags) / max(bags.counts.nnz, 1)), 1)
+    sizes = np.asarray(bags.sum(axis=1), dtype=np.int64)
+    step = max(int(CHUNK * bags.shape[0] / max(bags.nnz, 1)), 1)
     for start in range(0, len(differ), step):
         pairs = differ[start : start + step]
         a, b = first[pairs], second[pairs]
         whole = sizes[a] + sizes[b]
-        shared = np.asarray(bags.counts[a].minimum(bags.counts[b]).sum(axis=1))
+        shared = np.asarray(bags[a].minimum(bags[b]).sum(axis=1))
         found[pairs] = np.where(whole > 0, 2 * shared / np.maximum(whole, 1), 1.0)
     return found
 

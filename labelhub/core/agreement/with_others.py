@@ -11,7 +11,7 @@ import numpy as np
 
 from labelhub.core.agreement.estimation import add_doubts, few_items_doubt
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import t_quantile, wilson_of_units
+from labelhub.core.agreement.intervals import student_t, wilson_of_units
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.texts import gettext_noop
 
@@ -22,7 +22,6 @@ NO_VARIATION = gettext_noop(
 )
 PERCENT = "agreeing of all comparisons with others, Wilson over items, effective number"
 KAPPA = "Cohen's kappa against all others together, linearised over items"
-SURE = 0.975
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +118,5 @@ class _SharedItems:
         observed = self.agreeing - float(self.agreeing.sum()) / whole * self.others
         added = observed / (1 - chance) - (1 - value) / (1 - chance) * expected
         error = float(np.sqrt(items / (items - 1) * (added**2).sum())) / whole
-        away = float(t_quantile(SURE, items - 1)) * error
+        away = student_t(items - 1) * error
         return max(-1.0, value - away), min(1.0, value + away)

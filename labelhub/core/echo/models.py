@@ -91,17 +91,16 @@ class FeatureModel:
     """The model of one feature.
 
     values: those seen or defined, each a row. counts: (values,), answers by value, each by how much
-    it counts. places: the vector's places that were seen, ascending, a column each. head: (values,
-    places). losses: by part, its discounted log-loss. llm_right, llm_asked: how often a language
-    model was right.
+    it counts. places: the vector's places that were seen, ascending, a column each. mean, var: of
+    the classifier, (values, places). losses: by part, its discounted log-loss. llm_right,
+    llm_asked: how often a language model was right.
     """
 
     values: list[str] = field(default_factory=list)
     counts: Floats = field(default_factory=lambda: np.zeros(0))
     places: Ints = field(default_factory=lambda: np.zeros(0, np.int32))
-    head: OnlineClassifier = field(
-        default_factory=lambda: OnlineClassifier(np.zeros((0, 0)), np.zeros((0, 0)))
-    )
+    mean: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    var: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     losses: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
     llm_right: float = 0.0
     llm_asked: float = 0.0
@@ -193,12 +192,17 @@ def teach(
     ``weight``: 0 to 1, how much the answer counts.
     """
     before = predict(model, vector, values, llm_value, llm_shares=llm_shares)
-    row = _row_of(model, value)
+    row, kept = _row_of(model, value), _KEPT**weight
     if row is None:
         return
-    _update_losses(model, before, value, weight)
+    if value in before.values:  # else no part could have predicted it
+        place = before.values.index(value)
+        for name in PARTS:
+            # A part without a prediction gets the loss of the blend.
+            likely = float(before.parts.get(name, before.likely)[place])
+            loss = -math.log(max(likely, _LEAST))
+            model.losses[name] = kept * model.losses[name] + weight * loss
     if llm_value:
-        kept = _KEPT**weight
         model.llm_asked = kept * model.llm_asked + weight
         model.llm_right = kept * model.llm_right + weight * (llm_value == value)
     for known_value in values:
@@ -208,14 +212,12 @@ def teach(
     if len(new):
         columns = np.searchsorted(model.places, new)
         model.places = np.insert(model.places, columns, new)
-        model.head = OnlineClassifier(
-            np.insert(model.head.mean, columns, 0.0, axis=1),
-            np.insert(model.head.var, columns, VARIANCE, axis=1),
-        )
+        model.mean = np.insert(model.mean, columns, 0.0, axis=1)
+        model.var = np.insert(model.var, columns, VARIANCE, axis=1)
     columns = np.searchsorted(model.places, vector.places)
-    seen = OnlineClassifier(model.head.mean[:, columns], model.head.var[:, columns])
+    seen = OnlineClassifier(model.mean[:, columns], model.var[:, columns])
     learn(seen, vector.values, row, weight)
-    model.head.mean[:, columns], model.head.var[:, columns] = seen.mean, seen.var
+    model.mean[:, columns], model.var[:, columns] = seen
 
 
 def part_weights(model: FeatureModel, parts: Sequence[str] = PARTS) -> dict[str, float]:
@@ -225,23 +227,6 @@ def part_weights(model: FeatureModel, parts: Sequence[str] = PARTS) -> dict[str,
     raised = {name: float(np.exp(least - model.losses[name])) for name in parts}
     whole = sum(raised.values())
     return {name: share / whole for name, share in raised.items()}
-
-
-def _update_losses(model: FeatureModel, before: Prediction, value: str, weight: float) -> None:
-    """Add the loss of each part's prediction; a part without one gets the loss of the blend."""
-    kept = _KEPT**weight
-    if value not in before.values:  # no part could have predicted it
-        return
-    place = before.values.index(value)
-    blended = _loss(before.likely[place])
-    for name in PARTS:
-        part = before.parts.get(name)
-        loss = blended if part is None else _loss(part[place])
-        model.losses[name] = kept * model.losses[name] + weight * loss
-
-
-def _loss(probability: float) -> float:
-    return -math.log(max(float(probability), _LEAST))
 
 
 def _head_shares(model: FeatureModel, possible: Sequence[str], vector: Sparse) -> Floats:
@@ -254,8 +239,8 @@ def _head_shares(model: FeatureModel, possible: Sequence[str], vector: Sparse) -
     found[found] = model.places[columns[found]] == vector.places[found]
     for place, value in enumerate(possible):
         if value in rows:
-            mean[place, found] = model.head.mean[rows[value], columns[found]]
-            var[place, found] = model.head.var[rows[value], columns[found]]
+            mean[place, found] = model.mean[rows[value], columns[found]]
+            var[place, found] = model.var[rows[value], columns[found]]
     return probabilities(OnlineClassifier(mean, var), vector.values)
 
 
@@ -282,11 +267,8 @@ def _row_of(model: FeatureModel, value: str) -> int | None:
         return model.values.index(value)
     if len(model.values) >= MOST_VALUES:
         return None
-    width = len(model.places)
     model.values.append(value)
     model.counts = np.append(model.counts, 0.0)
-    model.head = OnlineClassifier(
-        np.vstack([model.head.mean, np.zeros((1, width))]),
-        np.vstack([model.head.var, np.full((1, width), VARIANCE)]),
-    )
+    model.mean = np.pad(model.mean, ((0, 1), (0, 0)))
+    model.var = np.pad(model.var, ((0, 1), (0, 0)), constant_values=VARIANCE)
     return len(model.values) - 1

@@ -14,22 +14,14 @@ is its exact probability given the draws: the estimate stays unbiased, but for w
 does and no draw did. A count of other draws alone is biased upwards, and may be zero.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelhub.core.echo.experiments.clusters import (
-    ALONE,
-    FEW,
-    FEW_UNITS,
-    clusters,
-    figure,
-    mean_bounds,
-    rate_of,
-)
+from labelhub.core.echo.experiments.clusters import figure, mean_bounds, rate_of
 from labelhub.core.errors import InvalidInput
 from labelhub.core.figures import Figure, undefined
 from labelhub.core.texts import gettext_noop
@@ -57,37 +49,10 @@ class Warn(StrEnum):
     MEAN_WEIGHT = "mean_weight"
 
 
-@dataclass(frozen=True, slots=True)
-class PolicyEvaluation:
-    """The candidate's reward per decision, by two estimates.
-
-    Args:
-        n: number of decisions.
-        authors: number of authors.
-        effective_sample_size: the equivalent number of decisions of equal weight (Kish 1965).
-        max_weight: the largest weight; 1 if both policies do the same.
-        mean_weight: about 1 if propensities are right and the candidate does nothing unlogged.
-        capped: number of decisions whose weight was cut to the root of ``n``.
-        warning: a :class:`Warn`; "" without one.
-    """
-
-    n: int
-    authors: int
-    effective_sample_size: float
-    max_weight: float
-    mean_weight: float
-    capped: int
-    ips: Figure
-    snips: Figure
-    warning: str
-
-
 def evaluate(
     propensity: ArrayLike, candidate: ArrayLike, reward: ArrayLike, author: ArrayLike
-) -> PolicyEvaluation:
+) -> dict[str, Any]:
     """The candidate's value with 95 % intervals, clustered by author; a row per decision.
-
-    Both figures are null, with the reason, if the effective sample size is too small.
 
     Args:
         propensity: probability of the decision under the logging policy, above 0, at most 1.
@@ -95,15 +60,28 @@ def evaluate(
         reward: of the decision (a click is 1), not negative.
         author: of the message; the cluster of the decision.
 
+    Returns:
+        n: number of decisions. authors: number of authors. effective_sample_size: the equivalent
+        number of decisions of equal weight (Kish 1965). max_weight: the largest weight; 1 if both
+        policies do the same. mean_weight: about 1 if propensities are right and the candidate does
+        nothing unlogged. capped: number of decisions whose weight was cut to the root of ``n``.
+        ips, snips: the reward per decision, by two estimates; null, with the reason, if the
+        effective sample size is too small. warning: a :class:`Warn`; "" without one.
+
     Raises:
         InvalidInput: a probability or reward is out of range; the message names the row, from 1.
     """
     done, would, earned = (
         np.asarray(column, np.float64) for column in (propensity, candidate, reward)
     )
-    _check("propensity", (done > 0) & (done <= 1), "lies above 0 and up to 1")
-    _check("candidate", (would >= 0) & (would <= 1), "lies between 0 and 1")
-    _check("reward", np.isfinite(earned) & (earned >= 0), "is a finite number, not below 0")
+    for field, right, words in (
+        ("propensity", (done > 0) & (done <= 1), "lies above 0 and up to 1"),
+        ("candidate", (would >= 0) & (would <= 1), "lies between 0 and 1"),
+        ("reward", np.isfinite(earned) & (earned >= 0), "is a finite number, not below 0"),
+    ):
+        if not right.all():
+            row = right.argmin() + 1
+            raise InvalidInput.at(field, f"Row {row}: a {field} {words}.")
     names, owner = np.unique(np.asarray(author), return_inverse=True)
     weight, n, most = would / done, len(done), sqrt(len(done))
     total = float(weight.sum())
@@ -113,26 +91,25 @@ def evaluate(
         bounded = np.minimum(weight, most)
         ips = _rate(owner, bounded * earned, np.ones(n), IPS)
         snips = _rate(owner, bounded * earned, bounded, SNIPS)
-    return PolicyEvaluation(
-        n=n,
-        authors=len(names),
-        effective_sample_size=effective,
-        max_weight=float(weight.max(initial=0.0)),
-        mean_weight=total / max(n, 1),
-        capped=int((weight > most).sum()),
-        ips=ips,
-        snips=snips,
-        warning=_warning(weight, owner, effective),
-    )
+    return {
+        "n": n,
+        "authors": len(names),
+        "effective_sample_size": effective,
+        "max_weight": float(weight.max(initial=0.0)),
+        "mean_weight": total / max(n, 1),
+        "capped": int((weight > most).sum()),
+        "ips": ips,
+        "snips": snips,
+        "warning": _warning(weight, owner, effective),
+    }
 
 
 def _rate(owner: NDArray[np.intp], events: Floats, exposure: Floats, method: str) -> Figure:
     """A ratio of sums, clustered by author."""
-    rate = rate_of(clusters(np.bincount(owner, events), np.bincount(owner, exposure)))
+    rate = rate_of(np.bincount(owner, events), np.bincount(owner, exposure))
     if rate is None:
         return undefined(TOO_FEW)
-    doubt = ALONE if rate.alone else FEW if rate.effective_units < FEW_UNITS else ""
-    return figure(rate.value, mean_bounds(rate), n=len(events), method=method, doubt=doubt)
+    return figure(rate.value, mean_bounds(rate), rate, n=len(events), method=method)
 
 
 def _warning(weight: Floats, owner: NDArray[np.intp], effective: float) -> str:
@@ -144,9 +121,3 @@ def _warning(weight: Floats, owner: NDArray[np.intp], effective: float) -> str:
     by_author = np.bincount(owner, weight - total / n)
     error = sqrt(float((by_author**2).sum())) / n
     return Warn.MEAN_WEIGHT if abs(total / n - 1) > max(FAR * error, 1e-9) else ""
-
-
-def _check(field: str, right: NDArray[np.bool_], words: str) -> None:
-    wrong = np.flatnonzero(~right)
-    if wrong.size:
-        raise InvalidInput.at(field, f"Row {wrong[0] + 1}: a {field} {words}.")

@@ -2,17 +2,140 @@
 
 The prompt holds the most similar messages with authors' answers; messages, context and free answers
 are text of strangers and delimited (paper 004, sections 3.1 and 3.4).
+
+Similarity is by words (:mod:`labelhub.core.similarity`). Answers of the same author in the same
+conversation tell most (paper 004, section 5.3) and come first among equally similar ones. Each
+choice takes the former ones into account, so that one value does not fill all places (maximal
+marginal relevance, Carbonell and Goldstein 1998, over values instead of words).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from labelhub.core.echo.examples import Example
+import numpy as np
+
+from labelhub.core.llm.prices import estimate_tokens
 from labelhub.core.llm.types import Call
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema
 from labelhub.core.schema.menu import label_block
+from labelhub.core.similarity import PLACES, TfIdfIndex, same_text_key
+
+#: The bonus of the same conversation, or else of the same author, on a similarity of 0 to 1. A much
+#: more similar message still comes first.
+SAME_CONVERSATION, SAME_AUTHOR = 0.25, 0.1
+#: From this similarity on a message is a copy, whose answer would be given away.
+NEAR_DUPLICATE = 0.9
+#: The factor on an example's worth for each chosen one with the same value.
+REPEATED = 0.7
+#: The least similarity: even a message without a common word shows how a value is used.
+LEAST = 0.01
+#: The most tokens of a message in a prompt.
+MOST_TEXT_TOKENS = 120
+#: Tokens of an example besides its two texts: delimiters and words around them.
+TOKENS_AROUND = 55
+#: Characters of a long message that are read, half of them from its beginning.
+_READ = 8_000
+#: How many examples may be skipped because they are too long.
+_MOST_PASSED = 20
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Example:
+    """A message and its author's answer.
+
+    text: the message, already redacted. value: the answer. conversation, author: their ids; "" if
+    unknown.
+    """
+
+    text: str
+    value: str
+    conversation: str = ""
+    author: str = ""
+
+
+class ExampleIndex:
+    """An index of the examples of one feature.
+
+    Order and repetitions of the given examples do not matter.
+    """
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        self._examples = sorted({example for example in examples if example.text.strip()})
+        rows = [(same_text_key(e.text), e.value, e.conversation, e.author) for e in self._examples]
+        columns = np.array(rows, object).reshape(-1, 4).T
+        self._keys, self._values, self._conversations, self._authors = columns
+        self._index = TfIdfIndex([example.text for example in self._examples])
+
+    def nearest(
+        self, text: str, *, most: int, tokens: int, conversation: str = "", author: str = ""
+    ) -> list[Example]:
+        """The examples for a message, the best first, with cut texts.
+
+        Never the message itself or a near copy, which would give its answer away; only one of
+        equal texts with the same value.
+
+        Args:
+            text: the message.
+            most: the most examples.
+            tokens: the most tokens of all examples, as :func:`tokens_of` counts them.
+            conversation: of the message; its examples get a bonus.
+            author: of the message; examples of theirs get a smaller bonus.
+        """
+        if not self._examples:
+            return []
+        likeness = np.round(self._index.similarities(text), PLACES)
+        open_ = (self._keys != same_text_key(text)) & (likeness < NEAR_DUPLICATE)
+        near = (self._conversations == conversation) & (conversation != "")
+        own = (self._authors == author) & (author != "")
+        bonus = np.where(near, SAME_CONVERSATION, np.where(own, SAME_AUTHOR, 0.0))
+        worth = np.maximum(likeness, LEAST) + bonus
+        taken: list[Example] = []
+        passed, times = 0, np.zeros(len(worth), np.int64)
+        while len(taken) < most and passed < _MOST_PASSED and open_.any():
+            best = int(np.argmax(np.where(open_, worth * REPEATED**times, -1.0)))
+            open_[best] = False
+            chosen = self._examples[best]
+            shown = replace(chosen, text=shorten(chosen.text, MOST_TEXT_TOKENS))
+            cost = tokens_of(shown)
+            # A shorter, less similar one may still fit.
+            if cost > tokens:
+                passed += 1
+                continue
+            taken.append(shown)
+            tokens -= cost
+            same = self._values == chosen.value
+            times[same] += 1
+            open_ &= ~same | (self._keys != self._keys[best])
+        return taken
+
+
+def tokens_of(example: Example) -> int:
+    """The approximate tokens of an example in a prompt, rather too many."""
+    return estimate_tokens(example.text) + estimate_tokens(example.value) + TOKENS_AROUND
+
+
+def shorten(text: str, tokens: int) -> str:
+    """``text`` cut to about ``tokens`` (2 or more): its beginning, and less of its end."""
+    if len(text) <= _READ and estimate_tokens(text) <= tokens:
+        return text
+    text = text if len(text) <= _READ else text[: _READ // 2] + text[-_READ // 2 :]
+    lengths = range(1, len(text))
+    return _ends(
+        text, bisect_right(lengths, tokens, key=lambda kept: estimate_tokens(_ends(text, kept)))
+    )
+
+
+def _ends(text: str, kept: int) -> str:
+    tail = kept // 3
+    head = text[: kept - tail]
+    # Cut between words if there are any.
+    first = head.rpartition(" ")[0] or head
+    last = text[len(text) - tail :].partition(" ")[2] if tail else ""
+    return f"{first.rstrip()} … {last.lstrip()}".strip()
+
 
 ROLE = "predict"
 #: The probability that all values share: endpoints report only some alternatives of a token.
@@ -25,11 +148,8 @@ _PARAMS: Mapping[str, Any] = {"temperature": 0, "logprobs": True, "top_logprobs"
 class MessageContext:
     """A message in the form for models.
 
-    Args:
-        text: already redacted.
-        context: the messages before, (role, text), already redacted and cut.
-        conversation: an id of the conversation; "" if unknown.
-        author: an id of the author; "" if unknown.
+    text: already redacted. context: the messages before, (role, text), already redacted and cut.
+    conversation, author: their ids; "" if unknown.
     """
 
     text: str
@@ -57,8 +177,8 @@ def predict_call(
         prompt: of the role "predict".
         salt: unknown to authors and constant for a site; makes delimiters that cannot be forged.
         signs: words for models that match text; passed on unchanged.
-        examples: the best first, as :class:`~labelhub.core.echo.examples.ExampleIndex` gives
-            them, and shown last; examples of values that the feature no longer has are left out.
+        examples: the best first, as :class:`ExampleIndex` gives them, and shown last; examples of
+            values that the feature no longer has are left out.
     """
     values = schema.names
     known = [example for example in examples if not values or example.value in values]

@@ -3,12 +3,13 @@
 The k features of the largest expected help go downstream: relevance times the probability of a
 right prediction. The candidates for questions are these, and the most relevant ones outside, which
 may be left out because they are predicted badly: answers let them recover. Worth of a question: the
-probability that the prediction is wrong times the relevance of the feature times the probability of
-an answer, minus the burden on the author. A share of the surveys asks at random instead, so that
-every candidate has a known propensity (echo.md, "Asking").
+probability that the prediction is wrong times the root mean square of the feature's help times the
+probability of an answer, minus the burden on the author. The root mean square prefers, of two
+features of the same relevance, the one about which less is known: an answer also tells which
+features a reward is due to. A share of the surveys asks at random instead, so that every candidate
+has a known propensity.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,23 +21,7 @@ Ints: TypeAlias = NDArray[np.int64]
 #: Share of surveys that ask at random.
 EXPLORE = 0.1
 #: Candidates outside the features that go downstream.
-OUTSIDE = 5
-#: The least relevance that counts: even an irrelevant feature is worth a little.
-LEAST_RELEVANCE = 0.01
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """The chosen questions, best first, and the propensities of all candidates.
-
-    chosen: places in the list of candidates. propensities: (candidates,). explored: whether the
-    choice was random. worth: (candidates,).
-    """
-
-    chosen: Ints
-    propensities: Floats
-    explored: bool
-    worth: Floats
+OUTSIDE = 2
 
 
 def select_features(relevance: Floats, right: Floats, k: int) -> tuple[Ints, Ints]:
@@ -59,31 +44,32 @@ def select_features(relevance: Floats, right: Floats, k: int) -> tuple[Ints, Int
 
 
 def worth(
-    relevance: Floats, sigma: Floats, *, answered: float = 1.0, burden: float = 0.0
+    magnitude: Floats, sigma: Floats, *, answered: float = 1.0, burden: float = 0.0
 ) -> Floats:
     """The worth of a question about each candidate, (candidates,).
 
     Args:
-        relevance: its expectation.
+        magnitude: the root mean square of its help, above 0.
         sigma: probability that the prediction is wrong.
         answered: probability that this author answers now.
         burden: cost of a question, in the same unit.
     """
-    value: Floats = np.maximum(relevance, LEAST_RELEVANCE) * sigma * answered - burden
+    value: Floats = magnitude * sigma * answered - burden
     return value
 
 
 def choose(
     values: Floats, most: int, draws: np.random.Generator, explore: float = EXPLORE
-) -> Asking:
-    """Choose at most ``most`` of the candidates with a positive worth, (candidates,)."""
+) -> tuple[Ints, bool]:
+    """Choose at most ``most`` of the candidates with a positive worth, (candidates,).
+
+    Returns:
+        Their places, best first, and whether they were drawn at random.
+    """
     worthy = np.flatnonzero(values > 0)
-    count = min(most, len(worthy))
-    best = worthy[np.argsort(-values[worthy], kind="stable")[:count]]
+    best = worthy[np.argsort(-values[worthy], kind="stable")]
     explored = bool(draws.random() < explore)
-    chosen = draws.permutation(worthy)[:count] if explored else best
-    propensities = question_propensities(values, most, explore)
-    return Asking(chosen.astype(np.int64), propensities, explored, values)
+    return (draws.permutation(worthy) if explored else best)[:most], explored
 
 
 def question_propensities(values: Floats, most: int, explore: float = EXPLORE) -> Floats:

@@ -16,19 +16,21 @@ Exploration: the k features are chosen by a draw from the beliefs (Thompson 1933
 to the expectation: full draws of 200 unknown features are mostly noise.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 
 #: The prior probability that a feature matters, and the mean and variance of its weight then.
 PRIOR_MATTERS, PRIOR_WEIGHT, PRIOR_VARIANCE = 0.15, 0.4, 0.03
+PRIOR_ODDS = math.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS))
 
 
 class Signal(NamedTuple):
@@ -87,15 +89,20 @@ class Relevance:
         """The relevance s: the expected help of a right prediction, in log-odds: (features,)."""
         return self.matters * self.weight
 
+    @property
+    def magnitude(self) -> Floats:
+        """The root mean square of the help of a right prediction, in log-odds: (features,)."""
+        squares: Floats = self.matters * (self.weight**2 + self.variance)
+        return np.sqrt(squares)
+
 
 def new_relevance(count: int) -> Relevance:
     """Beliefs about ``count`` features before any reward."""
-    odds = np.full(count, np.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS)))
     return Relevance(
-        odds=odds,
+        odds=np.full(count, PRIOR_ODDS),
         weight=np.full(count, PRIOR_WEIGHT),
         variance=np.full(count, PRIOR_VARIANCE),
-        prior_odds=odds.copy(),
+        prior_odds=np.full(count, PRIOR_ODDS),
     )
 
 
@@ -249,9 +256,6 @@ def _sigmoid(value: Floats) -> Floats:
     return result
 
 
-_USUAL = NormalDist()
-
-
 def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
     """The central 95 % interval of each relevance.
 
@@ -261,19 +265,20 @@ def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
     Returns:
         Lower and upper bounds, (features,) each.
     """
-    beliefs = list(
-        zip(
-            relevance.matters.tolist(),
-            relevance.weight.tolist(),
-            np.sqrt(relevance.variance).tolist(),
-            strict=True,
+    matters, deviation = relevance.matters, np.sqrt(relevance.variance)
+    below = matters * ndtr(-relevance.weight / deviation)
+    # Of the whole belief, the spike at 0 holds the shares from ``below`` to this.
+    through = below + 1 - matters
+    low, high = (
+        np.where(
+            (below <= share) & (share <= through),
+            0.0,
+            relevance.weight
+            + deviation * ndtri(np.where(share < below, share, share - 1 + matters) / matters),
         )
+        for share in (0.025, 0.975)
     )
-    rest = (1 - 0.95) / 2
-    return (
-        np.array([_quantile(*belief, rest) for belief in beliefs]),
-        np.array([_quantile(*belief, 1 - rest) for belief in beliefs]),
-    )
+    return low, high
 
 
 def click_gains(relevance: Relevance, log_odds: Floats) -> Floats:
@@ -284,13 +289,3 @@ def click_gains(relevance: Relevance, log_odds: Floats) -> Floats:
     base = relevance.signal("click").base
     gains: Floats = _sigmoid(base + log_odds) - _sigmoid(np.array(base))
     return gains
-
-
-def _quantile(matters: float, weight: float, deviation: float, share: float) -> float:
-    """The quantile of a belief at ``share``; the spike at 0 has the mass 1 - matters."""
-    below = matters * _USUAL.cdf(-weight / deviation)
-    if share < below:
-        return weight + deviation * _USUAL.inv_cdf(share / matters)
-    if share <= below + 1 - matters:
-        return 0.0
-    return weight + deviation * _USUAL.inv_cdf((share - (1 - matters)) / matters)

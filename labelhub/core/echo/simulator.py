@@ -1,4 +1,4 @@
-"""The simulator, with the figures of ``echo.md`` and the learning curves over seeds.
+"""The simulator, with the figures of ``echo.md``.
 
 Arms are compared within a seed, which gives them the same messages and the same random numbers;
 intervals are of the mean over seeds, by Student's t.
@@ -7,30 +7,23 @@ intervals are of the mean over seeds, by Student's t.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import stats
 
-from labelhub.core.echo import trust
 from labelhub.core.echo.events import CLICK, HELPFUL
 from labelhub.core.echo.models import OnlineClassifier, learn, probabilities
 from labelhub.core.echo.question_choice import choose, select_features, worth
-from labelhub.core.echo.relevance import (
-    draw_relevance,
-    expected_success,
-    learn_named,
-    new_relevance,
-    reward,
-)
-from labelhub.core.echo.repeated_runs import CONFIDENCE, Figure, Report, mean_figure, side_by_side
+from labelhub.core.echo.relevance import draw_relevance, new_relevance
+from labelhub.core.echo.state import EchoState, learn_name, learn_reward, trust_answer
 from labelhub.core.echo.uncertainty import (
+    BINS,
     bin_doubts,
     calibration_error,
     learn_mismatch,
-    new_bins,
     new_uncertainty,
     prediction_signs,
     sigma,
@@ -39,6 +32,8 @@ from labelhub.core.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+Figure: TypeAlias = dict[str, Any]
 
 VALUES, PLACES, MATTER = 3, 32, 15
 SURVEY_EVERY, SURVEY_SIZE, ANSWERED = 5, 4, 0.84
@@ -98,7 +93,7 @@ class Settings:
 class Seen:
     """One message.
 
-    vector: z, (places,). values: the author's true values, (features,). author: its number.
+    vector: z, (places,). values: the author's true values, (features,). author: a pseudonym.
     random_author: whether the author answers and clicks at random. luck: decides the click, whether
     the offer is rated, and how, each 0 to 1. answers: those of a spammer, (features,). heard:
     whether each question of a survey is answered, (survey size,).
@@ -106,11 +101,11 @@ class Seen:
 
     vector: Floats
     values: Ints
-    author: int
+    author: str
     random_author: bool
     luck: Floats
     answers: Ints
-    heard: NDArray[np.bool_]
+    heard: Bools
 
 
 class World:
@@ -129,7 +124,9 @@ class World:
         self.weights: Floats = np.zeros(count)
         matter = fixed.choice(count, MATTER, replace=False)
         self.weights[matter] = fixed.uniform(0.2, 0.6, MATTER)
-        self._swaps = self._drawn_swaps(fixed, matter)
+        idle = np.setdiff1d(np.arange(count), matter)
+        # The features that change places, with drift.
+        self._swaps = [fixed.choice(some, MOVED, replace=False) for some in (matter, idle)]
         self._authors: Floats = fixed.normal(size=(AUTHORS, PLACES))
         self._spammers = fixed.random(AUTHORS) < SPAMMERS
         self._draws = np.random.default_rng([seed, 2])
@@ -142,12 +139,12 @@ class World:
         """The k features of largest weight."""
         return np.argsort(-self.weights, kind="stable")[: self.settings.k]
 
-    def success(self, shown: Ints, right: NDArray[np.bool_]) -> float:
+    def success(self, shown: Ints, right: Bools) -> float:
         """Probability of a click with the ``shown`` features, of which some are ``right``."""
         rate = self.settings.click_rate
         return _sigmoid(math.log(rate / (1 - rate)) + float(self.weights[shown] @ right))
 
-    def helpful(self, shown: Ints, right: NDArray[np.bool_]) -> float:
+    def helpful(self, shown: Ints, right: Bools) -> float:
         """Probability that a rated offer is rated as helpful."""
         return _sigmoid(HELPFUL_BASE + HELPFUL_SLOPE * float(self.weights[shown] @ right))
 
@@ -170,14 +167,14 @@ class World:
         return Seen(
             vector=vector,
             values=scores.argmax(axis=1),
-            author=author,
+            author=str(author),
             random_author=self.settings.spam and bool(self._spammers[author]),
             luck=np.array([draws.random(), *self._ratings.random(2)]),
             answers=draws.integers(VALUES, size=count),
             heard=draws.random(SURVEY_SIZE) < ANSWERED,
         )
 
-    def named(self, message: Seen, shown: Ints, right: NDArray[np.bool_]) -> int | None:
+    def named(self, message: Seen, shown: Ints, right: Bools) -> int | None:
         """The place in ``shown`` of the feature that the author says mattered most, or None.
 
         Those of large weight and right value are named most often; an author may also err.
@@ -191,17 +188,10 @@ class World:
         place = int(draws.choice(len(odds), p=odds / odds.sum()))
         return place if place < len(shown) else None
 
-    def _drawn_swaps(self, fixed: np.random.Generator, matter: Ints) -> tuple[Ints, Ints]:
-        idle = np.setdiff1d(np.arange(self.settings.features), matter)
-        moved = fixed.choice(matter, MOVED, replace=False)
-        return moved, fixed.choice(idle, MOVED, replace=False)
-
 
 def _sigmoid(value: float) -> float:
     return 1 / (1 + math.exp(-value))
 
-
-Bools: TypeAlias = NDArray[np.bool_]
 
 #: The shrinkage of a feature model's initial weights, and the variance of each.
 BELIEVED, BEGIN_VARIANCE = 0.5, 0.25
@@ -245,11 +235,9 @@ class SimulationTrace:
     bins: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Predicted:
+class Predicted(NamedTuple):
     """The predictions for one message; the arrays begin with (features,)."""
 
-    likely: Floats
     value: Ints
     signs: Floats
     sigma: Floats
@@ -263,28 +251,24 @@ class Learner:
         self.arm, self.k, self.draws = arm, world.settings.k, draws
         mean = BELIEVED * world.begun
         self.heads = OnlineClassifier(mean, np.full(mean.shape, BEGIN_VARIANCE))
-        self.relevance = new_relevance(count)
-        self.uncertainty = new_uncertainty(count)
-        self.trusts = [trust.NEW] * AUTHORS
+        #: Without models, which the heads are.
+        self.state = EchoState(relevance=new_relevance(count), uncertainty=new_uncertainty(count))
         self.fixed = draws.choice(count, self.k, replace=False)
 
     def predict(self, vector: Floats) -> Predicted:
         """The likeliest value of every feature, with the probability that it is wrong."""
         likely = probabilities(self.heads, vector)
         ordered = np.sort(likely, axis=1)
-        top = ordered[:, -1]
-        known = self.uncertainty
-        signs = prediction_signs(
-            top, top - ordered[:, -2], np.zeros_like(top), known.mismatches, known.answers
-        )
-        return Predicted(likely, likely.argmax(axis=1), signs, sigma(known, signs))
+        top, known = ordered[:, -1], self.state.uncertainty
+        signs = prediction_signs(known, slice(None), top, top - ordered[:, -2])
+        return Predicted(likely.argmax(axis=1), signs, sigma(known, signs))
 
     def select(self, predicted: Predicted) -> tuple[Ints, Ints]:
         """The k features that go downstream, those with the largest expected help, (k,); and the
         candidates for questions, which are these and the most relevant others."""
         if not self.arm.selects:
             return self.fixed, self.fixed
-        drawn = draw_relevance(self.relevance, self.draws)
+        drawn = draw_relevance(self.state.relevance, self.draws)
         return select_features(drawn, 1 - predicted.sigma, self.k)
 
     def questions(self, predicted: Predicted, shown: Ints, candidates: Ints) -> Ints:
@@ -293,28 +277,10 @@ class Learner:
             return self.draws.choice(len(predicted.value), SURVEY_SIZE, replace=False)
         if self.arm.asks == "shown":
             return self.draws.choice(shown, SURVEY_SIZE, replace=False)
-        values = worth(self.relevance.expected[candidates], predicted.sigma[candidates])
-        return candidates[choose(values, SURVEY_SIZE, self.draws).chosen]
-
-    def rewarded(
-        self, message: Seen, shown: Ints, right: Floats, signal: str, value: float
-    ) -> None:
-        """Learn from a reward; ``right``: the probability that each prediction was, (k,)."""
-        if not self.arm.selects:
-            return
-        known = self.trusts[message.author]
-        if signal == CLICK:
-            chance = expected_success(self.relevance, shown, right, CLICK)
-            known = trust.offered(known, chance=chance, value=value)
-            self.trusts[message.author] = known
-        if known.clicks_teach:
-            reward(self.relevance, shown, right, value, signal, weight=known.clicks_weigh)
-
-    def named(self, message: Seen, shown: Ints, right: Floats, named: int | None) -> None:
-        """Learn from what the author says mattered most."""
-        known = self.trusts[message.author]
-        if known.clicks_teach:
-            learn_named(self.relevance, shown, right, named, weight=known.clicks_weigh)
+        magnitude = self.state.relevance.magnitude[candidates]
+        values = worth(magnitude, predicted.sigma[candidates])
+        chosen, _ = choose(values, SURVEY_SIZE, self.draws)
+        return candidates[chosen]
 
     def answered(self, message: Seen, predicted: Predicted, feature: int) -> bool:
         """Learn from one answer: the feature's model, its uncertainty and the author's trust.
@@ -323,23 +289,18 @@ class Learner:
         """
         answer = message.answers if message.random_author else message.values
         matched = bool(predicted.value[feature] == answer[feature])
-        known = trust.answered(
-            self.trusts[message.author],
+        weight = trust_answer(
+            self.state,
+            message.author,
             sigma=float(predicted.sigma[feature]),
             matched=matched,
             values=VALUES,
         )
-        self.trusts[message.author] = known
-        if known.answers_teach:
+        if weight:
             head = OnlineClassifier(self.heads.mean[feature], self.heads.var[feature])
-            learn(head, message.vector, int(answer[feature]), known.answers_weigh)
-            learn_mismatch(
-                self.uncertainty,
-                feature,
-                predicted.signs[feature],
-                float(not matched),
-                known.answers_weigh,
-            )
+            learn(head, message.vector, int(answer[feature]), weight)
+            signs, loss = predicted.signs[feature], float(not matched)
+            learn_mismatch(self.state.uncertainty, feature, signs, loss, weight)
         return matched
 
 
@@ -348,60 +309,56 @@ def play(settings: Settings, seed: int, arm: SimulatedArm) -> SimulationTrace:
     world = World(settings, seed)
     learner = Learner(world, arm, np.random.default_rng([seed, 3]))
     count = settings.messages
-    trace = SimulationTrace(
-        regret=np.zeros(count),
-        accuracy=np.zeros(count),
-        found=np.zeros(count),
-        asked=np.zeros(count, np.int64),
-        bins=new_bins(),
-    )
-    asked = 0
+    regret, accuracy, found = np.zeros((3, count))
+    asked, bins = np.zeros(count, np.int64), np.zeros((3, BINS))
+    trace = SimulationTrace(regret, accuracy, found, asked, bins)
     for number in range(count):
         message = world.next_message()
         predicted = learner.predict(message.vector)
         shown, candidates = learner.select(predicted)
-        right = predicted.value == message.values
+        right, believed = predicted.value == message.values, 1 - predicted.sigma
         trace.regret[number] = world.optimum() - world.success(shown, right[shown])
         trace.accuracy[number] = right[world.best].mean()
         trace.found[number] = (world.weights[shown] > 0).mean()
         if 2 * number >= count:
             bin_doubts(trace.bins, predicted.sigma[shown], ~right[shown])
-        believed = 1 - predicted.sigma
-        asks = arm.asks != "nothing" and number % SURVEY_EVERY == 0
-        asks_named = asks and number % (SURVEY_EVERY * NAMED_EVERY) == 0
-        asks_named = asks_named and arm.asks == "echo" and settings.helpfulness > 0
-        if asks:
+        asks_named = arm.asks == "echo" and settings.helpfulness > 0
+        asks_named = asks_named and number % (SURVEY_EVERY * NAMED_EVERY) == 0
+        if arm.asks != "nothing" and number % SURVEY_EVERY == 0:
             questions = learner.questions(predicted, shown, candidates)
-            asked += len(questions)
+            trace.asked[number] = len(questions)
             for feature, heard in zip(questions[asks_named:], message.heard, strict=False):
                 if heard:
                     believed[feature] = learner.answered(message, predicted, int(feature))
-        _reward(world, learner, message, shown, right=right[shown], believed=believed[shown])
+        right, believed = right[shown], believed[shown]
+        if arm.selects:
+            _reward(world, learner.state, message, shown, right=right, believed=believed)
         if asks_named and message.heard[-1]:
-            named = world.named(message, shown, right[shown])
-            learner.named(message, shown, believed[shown], named)
-        trace.asked[number] = asked
+            named = world.named(message, shown, right)
+            learn_name(learner.state, message.author, shown, believed, named)
+    np.cumsum(trace.asked, out=trace.asked)
     return trace
 
 
 def _reward(
-    world: World, learner: Learner, message: Seen, shown: Ints, *, right: Bools, believed: Floats
+    world: World, state: EchoState, message: Seen, shown: Ints, *, right: Bools, believed: Floats
 ) -> None:
     """Learn from the click, or its absence, and from a rating."""
     clicks, rated, helped = message.luck
-    random = message.random_author
-    chance = 0.5 if random else world.success(shown, right)
-    learner.rewarded(message, shown, believed, CLICK, float(clicks < chance))
+    rewards = [(CLICK, clicks, world.success)]
     if rated < world.settings.helpfulness:
-        chance = 0.5 if random else world.helpful(shown, right)
-        learner.rewarded(message, shown, believed, HELPFUL, float(helped < chance))
+        rewards.append((HELPFUL, helped, world.helpful))
+    for signal, luck, probability in rewards:
+        chance = 0.5 if message.random_author else probability(shown, right)
+        value = float(luck < chance)
+        learn_reward(state, message.author, shown, believed, value=value, signal=signal)
 
 
-#: Messages of a running mean, and the most points of a curve.
-WINDOW, POINTS = 1_000, 40
-MEDIAN = "median over seeds, order statistics, 95 %"
+#: Messages of a running mean.
+WINDOW = 1_000
 #: Means of the same values, summed in another order, differ by less.
 _ROUNDING = 1e-9
+CONFIDENCE, MEDIAN = 0.95, "median over seeds, order statistics, 95 %"
 
 
 def final(values: Floats) -> float:
@@ -409,15 +366,15 @@ def final(values: Floats) -> float:
     return float(values[-WINDOW:].mean())
 
 
-def question_share(echo: SimulationTrace, random: SimulationTrace) -> float | None:
-    """Share of its questions after which Echo reaches the final accuracy of random asking, or
-    None."""
+def question_share(echo: SimulationTrace, random: SimulationTrace) -> float:
+    """Share of its questions after which Echo reaches the final accuracy of random asking; infinite
+    if it never does."""
     window = min(WINDOW, len(echo.accuracy))
     sums = np.cumsum(np.concatenate([[0.0], echo.accuracy]))
     running: Floats = (sums[window:] - sums[:-window]) / window
     reached = np.flatnonzero(running >= final(random.accuracy) - _ROUNDING)
     if not len(reached) or not echo.asked[-1]:
-        return None
+        return math.inf
     last = min(int(reached[0]) + WINDOW, len(echo.accuracy)) - 1
     return float(echo.asked[last] / echo.asked[-1])
 
@@ -427,89 +384,53 @@ def figures(traces: Mapping[str, Sequence[SimulationTrace]]) -> dict[str, Any]:
 
     Each is {"value", "low", "high", "n", "method"} with n seeds, or {"value": None, "reason"}.
     """
-    echo = traces[ECHO.name]
-    others = [name for name in traces if name != ECHO.name]
-    asking = [name for name in others if traces[name][0].asked[-1]]
+    own, others = ECHO.name, [name for name in traces if name != ECHO.name]
+    silent = [name for name in others if name != NO_ASKING.name and not traces[name][0].asked[-1]]
+    accuracy, found, regret = (
+        {name: np.array([of(trace) for trace in traces[name]]) for name in traces}
+        for of in (
+            lambda trace: final(trace.accuracy),
+            lambda trace: final(trace.found),
+            lambda trace: trace.regret.sum(),
+        )
+    )
+    gains = {name: mean_figure(accuracy[own] - accuracy[name]) for name in others}
     return {
-        "question_share": _share_figure(echo, traces[RANDOM.name]),
-        "accuracy_gain": _gain(echo, traces[RANDOM.name]),
-        "accuracy_gain_over": {
-            name: _gain(echo, traces[name]) for name in (*asking, NO_ASKING.name)
-        },
-        "regret_ratio": {name: _regret_ratio(echo, traces[name]) for name in others},
-        "ece": mean_figure([calibration_error(trace.bins) for trace in echo]),
-        "accuracy": {
-            name: mean_figure([final(t.accuracy) for t in arm_traces])
-            for name, arm_traces in traces.items()
-        },
-        "found": {
-            name: mean_figure([final(t.found) for t in arm_traces])
-            for name, arm_traces in traces.items()
-        },
+        "question_share": _share_figure(traces[own], traces[RANDOM.name]),
+        "accuracy_gain": gains[RANDOM.name],
+        "accuracy_gain_over": {name: gains[name] for name in others if name not in silent},
+        "regret_ratio": {name: mean_figure(regret[own] / regret[name]) for name in others},
+        "ece": mean_figure([calibration_error(trace.bins) for trace in traces[own]]),
+        "accuracy": {name: mean_figure(values) for name, values in accuracy.items()},
+        "found": {name: mean_figure(values) for name, values in found.items()},
     }
 
 
-def curves(traces: Mapping[str, Sequence[SimulationTrace]]) -> list[dict[str, Any]]:
-    """Points of the learning curves: rows of {"arm", "messages", "asked", "figure", "value", "low",
-    "high"}; ``figure`` is "accuracy", "found" or "regret" (per message)."""
-    return [
-        point
-        for name, arm_traces in traces.items()
-        for figure in ("accuracy", "found", "regret")
-        for point in _curve(name, figure, arm_traces)
-    ]
+def mean_figure(values: Sequence[float] | Floats, over: str = "seeds") -> Figure:
+    """The mean of one number per play; the interval is None for fewer than two.
 
-
-def _gain(echo: Sequence[SimulationTrace], other: Sequence[SimulationTrace]) -> Figure:
-    pairs = zip(echo, other, strict=True)
-    return mean_figure([final(own.accuracy) - final(two.accuracy) for own, two in pairs])
-
-
-def _regret_ratio(echo: Sequence[SimulationTrace], other: Sequence[SimulationTrace]) -> Figure:
-    pairs = zip(echo, other, strict=True)
-    return mean_figure([float(own.regret.sum() / two.regret.sum()) for own, two in pairs])
+    Returns {"value", "low", "high", "n", "method"}; ``over`` names what was repeated.
+    """
+    count, mean = len(values), float(np.mean(values))
+    low = high = None
+    if count > 1:
+        error = float(np.std(values, ddof=1)) / math.sqrt(count)
+        reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * error
+        low, high = mean - reach, mean + reach
+    method = f"mean over {over}, Student's t, 95 %"
+    return {"value": mean, "low": low, "high": high, "n": count, "method": method}
 
 
 def _share_figure(echo: Sequence[SimulationTrace], random: Sequence[SimulationTrace]) -> Figure:
     """The median; a seed that never reaches the accuracy counts as more than all its questions."""
-    shares = sorted(
-        math.inf if share is None else share for share in map(question_share, echo, random)
-    )
-    count = len(shares)
+    shares = list(map(question_share, echo, random))
     median = float(np.median(shares))
-    if math.isinf(median) or math.isnan(median):
+    if not math.isfinite(median):
         return {"value": None, "reason": "never_reached"}
-    # Ranks that contain the median in 95 % of samples; with fewer than six seeds there are none.
-    rank = int(stats.binom.ppf((1 - CONFIDENCE) / 2, count, 0.5))
-    low, high = (shares[rank - 1], shares[count - rank]) if rank else (math.inf, math.inf)
-    return {
-        "value": median,
-        "low": low if math.isfinite(low) else None,
-        "high": high if math.isfinite(high) else None,
-        "n": count,
-        "method": MEDIAN,
-    }
-
-
-def _curve(name: str, figure: str, traces: Sequence[SimulationTrace]) -> list[dict[str, Any]]:
-    length = len(traces[0].asked)
-    ends = np.unique(np.linspace(0, length, POINTS + 1).astype(int))
-    points = []
-    for start, end in pairwise(ends.tolist()):
-        values = [float(getattr(trace, figure)[start:end].mean()) for trace in traces]
-        mean = mean_figure(values)
-        points.append(
-            {
-                "arm": name,
-                "figure": figure,
-                "messages": int(end),
-                "asked": int(traces[0].asked[end - 1]),
-                "value": mean["value"],
-                "low": mean["low"],
-                "high": mean["high"],
-            }
-        )
-    return points
+    # With fewer than six seeds no two of them hold the median in 95 % of samples.
+    bounds = stats.quantile_test(shares, q=median).confidence_interval(CONFIDENCE)
+    low, high = (float(end) if math.isfinite(end) else None for end in bounds)
+    return {"value": median, "low": low, "high": high, "n": len(shares), "method": MEDIAN}
 
 
 MOST_SEEDS = 1_000
@@ -518,29 +439,28 @@ MOST_SEEDS = 1_000
 def simulate(
     settings: Settings,
     seeds: int = 20,
-    first: int = 0,
+    first_seed: int = 0,
     *,
     arms: Sequence[SimulatedArm] = ARMS,
-    report: Report | None = None,
+    verbose: int = 0,
 ) -> dict[str, Any]:
-    """Run every arm in the worlds of some seeds; the figures, and "curves".
+    """Run every arm in the worlds of some seeds, on all processors; the figures.
 
     Args:
         settings: of the world.
         seeds: their number.
-        first: the first seed.
+        first_seed: the first of them.
         arms: must include Echo, random asking and no asking.
-        report: called after each play with the number of finished and of all plays.
+        verbose: how often joblib tells the progress, 0 (never) to 49.
 
     Raises:
-        InvalidInput: ``seeds`` or ``first`` is out of its range.
+        InvalidInput: ``seeds`` or ``first_seed`` is out of its range.
     """
     if not 1 <= seeds <= MOST_SEEDS:
         raise InvalidInput.at("seeds", f"must be from 1 to {MOST_SEEDS}.")
-    if first < 0:
+    if first_seed < 0:
         raise InvalidInput.at("first_seed", "must not be negative.")
-    numbers = range(first, first + seeds)
-    plays = {(seed, arm.name): (settings, seed, arm) for seed in numbers for arm in arms}
-    found = side_by_side(play, plays, report)
-    traces = {arm.name: [found[seed, arm.name] for seed in numbers] for arm in arms}
-    return {**figures(traces), "curves": curves(traces)}
+    played = Parallel(n_jobs=-1, verbose=verbose)(
+        [delayed(play)(settings, first_seed + seed, arm) for seed in range(seeds) for arm in arms]
+    )
+    return figures({arm.name: played[place :: len(arms)] for place, arm in enumerate(arms)})

@@ -7,25 +7,25 @@ answers or clicks look random, are in the log but not learnt from.
 
 import hashlib
 import json
-import math
 import struct
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.echo import trust
-from labelhub.core.echo.events import CLICK, DISMISSED, Answered, Expected, Rewarded
-from labelhub.core.echo.models import FeatureModel, OnlineClassifier, Prediction, teach
+from labelhub.core.echo.events import CLICK, DISMISSED, Answered, Expected, Named, Rewarded
+from labelhub.core.echo.models import FeatureModel, Prediction, teach
 from labelhub.core.echo.relevance import (
-    PRIOR_MATTERS,
+    PRIOR_ODDS,
     PRIOR_VARIANCE,
     PRIOR_WEIGHT,
     Relevance,
     Signal,
     expected_success,
+    learn_named,
     new_relevance,
     reward,
 )
@@ -41,9 +41,10 @@ from labelhub.core.echo.uncertainty import (
 from labelhub.core.errors import InvalidInput
 
 Floats: TypeAlias = NDArray[np.float64]
-Lesson: TypeAlias = Answered | Rewarded | Expected
+Ints: TypeAlias = NDArray[np.int64]
+Record = TypeVar("Record", Relevance, Uncertainty, FeatureModel)
+Lesson: TypeAlias = Answered | Rewarded | Named | Expected
 
-_USUAL_ODDS = math.log(PRIOR_MATTERS / (1 - PRIOR_MATTERS))
 #: The largest effect of a prior on the log-odds that a feature matters.
 _MOST_PRIOR = 3.0
 
@@ -70,7 +71,15 @@ class EchoState:
     def index(self, key: str) -> int:
         """The place of a feature, added if it is new."""
         if key not in self.places:
-            self._grow(key)
+            self.places[key] = len(self.features)
+            self.features.append(key)
+            relevance, doubt = self.relevance, self.uncertainty
+            relevance.odds = np.append(relevance.odds, PRIOR_ODDS)
+            relevance.prior_odds = np.append(relevance.prior_odds, PRIOR_ODDS)
+            relevance.weight = np.append(relevance.weight, PRIOR_WEIGHT)
+            relevance.variance = np.append(relevance.variance, PRIOR_VARIANCE)
+            doubt.mismatches = np.append(doubt.mismatches, BEGUN_RATE)
+            doubt.answers = np.append(doubt.answers, 0.0)
         return self.places[key]
 
     def model(self, key: str) -> FeatureModel:
@@ -95,30 +104,11 @@ class EchoState:
             grown.index(key)
         return grown
 
-    def _grow(self, key: str) -> None:
-        self.places[key] = len(self.features)
-        self.features.append(key)
-        relevance, doubt = self.relevance, self.uncertainty
-        relevance.odds = np.append(relevance.odds, _USUAL_ODDS)
-        relevance.prior_odds = np.append(relevance.prior_odds, _USUAL_ODDS)
-        relevance.weight = np.append(relevance.weight, PRIOR_WEIGHT)
-        relevance.variance = np.append(relevance.variance, PRIOR_VARIANCE)
-        doubt.mismatches = np.append(doubt.mismatches, BEGUN_RATE)
-        doubt.answers = np.append(doubt.answers, 0.0)
-
 
 def signs_of(state: EchoState, key: str, prediction: Prediction) -> Floats:
     """The signs of a known feature's prediction, (signs,): see ``uncertainty.SIGNS``."""
-    place, doubt = state.places[key], state.uncertainty
-    rows = prediction_signs(
-        np.array([prediction.probability]),
-        np.array([prediction.margin]),
-        np.array([prediction.disagreement]),
-        doubt.mismatches[[place]],
-        doubt.answers[[place]],
-    )
-    signs: Floats = rows[0]
-    return signs
+    parts = prediction.probability, prediction.margin, prediction.disagreement
+    return prediction_signs(state.uncertainty, state.places[key], *parts)
 
 
 def pooled_prior(states: Iterable[EchoState], key: str) -> float:
@@ -141,33 +131,32 @@ def learn(state: EchoState, lesson: Lesson) -> None:
         case Answered():
             if lesson.trusted:
                 _learn_answer(state, lesson)
-        case Rewarded():
+        case Rewarded() | Named():
             if lesson.trusted and lesson.shown:
-                _learn_reward(state, lesson)
+                _learn_from_offer(state, lesson)
         case Expected():
             place = state.index(lesson.feature)
-            prior = _USUAL_ODDS + _MOST_PRIOR * max(-1.0, min(1.0, lesson.prior))
+            prior = PRIOR_ODDS + _MOST_PRIOR * max(-1.0, min(1.0, lesson.prior))
             state.relevance.odds[place] += prior - state.relevance.prior_odds[place]
             state.relevance.prior_odds[place] = prior
 
 
 def _learn_answer(state: EchoState, answer: Answered) -> None:
     place, signs = state.index(answer.feature), np.array(answer.signs)
+    weight = state.trust(answer.author).answer_weight
     if answer.value:
-        state.trusts[answer.author] = trust.answered(
-            state.trust(answer.author),
-            sigma=float(sigma(state.uncertainty, signs[None, :])[0]),
+        weight = trust_answer(
+            state,
+            answer.author,
+            sigma=float(sigma(state.uncertainty, signs)),
             matched=answer.loss < 0.5,
             values=len(answer.values),
         )
-    known = state.trust(answer.author)
-    if not known.answers_teach:
+    if not weight:
         return
-    weight = known.answers_weigh
     if answer.value:
-        model = state.models.setdefault(answer.feature, FeatureModel())
         teach(
-            model,
+            state.models.setdefault(answer.feature, FeatureModel()),
             answer.vector,
             answer.value,
             answer.values,
@@ -178,23 +167,47 @@ def _learn_answer(state: EchoState, answer: Answered) -> None:
     learn_mismatch(state.uncertainty, place, signs, answer.loss, weight)
 
 
-def _learn_reward(state: EchoState, rewarded: Rewarded) -> None:
-    places = np.array([state.index(key) for key, _ in rewarded.shown])
-    right = np.array([chance for _, chance in rewarded.shown])
-    known = state.trust(rewarded.author)
-    if rewarded.signal == CLICK:
-        chance = expected_success(state.relevance, places, right, CLICK)
-        known = trust.offered(known, chance=chance, value=rewarded.value)
-        state.trusts[rewarded.author] = known
-    if known.clicks_teach:
-        weight = known.clicks_weigh
-        reward(state.relevance, places, right, rewarded.value, rewarded.signal, weight=weight)
-        if rewarded.dismissed is not None:
-            dismissed = float(rewarded.dismissed)
-            reward(state.relevance, places, right, dismissed, DISMISSED, weight=weight)
+def trust_answer(
+    state: EchoState, author: str, *, sigma: float, matched: bool, values: int
+) -> float:
+    """Learn about an author from one answer, see :func:`.trust.answered`; returns its weight."""
+    known = trust.answered(state.trust(author), sigma=sigma, matched=matched, values=values)
+    state.trusts[author] = known
+    return known.answer_weight
 
 
-Arrays: TypeAlias = Mapping[str, NDArray[Any]]
+def learn_reward(
+    state: EchoState, author: str, shown: Ints, right: Floats, *, value: float, signal: str
+) -> None:
+    """Learn from a reward of an author; the arguments are those of :func:`.relevance.reward`."""
+    known = state.trust(author)
+    if signal == CLICK:
+        chance = expected_success(state.relevance, shown, right, CLICK)
+        known = state.trusts[author] = trust.offered(known, chance=chance, value=value)
+    if weight := known.click_weight:
+        reward(state.relevance, shown, right, value, signal, weight=weight)
+
+
+def learn_name(
+    state: EchoState, author: str, shown: Ints, right: Floats, named: int | None
+) -> None:
+    """Learn what an author named; the arguments are those of :func:`.relevance.learn_named`."""
+    if weight := state.trust(author).click_weight:
+        learn_named(state.relevance, shown, right, named, weight=weight)
+
+
+def _learn_from_offer(state: EchoState, lesson: Rewarded | Named) -> None:
+    author, keys = lesson.author, [key for key, _ in lesson.shown]
+    shown = np.array([state.index(key) for key in keys])
+    right = np.array([chance for _, chance in lesson.shown])
+    if isinstance(lesson, Named):
+        learn_name(state, author, shown, right, keys.index(lesson.named) if lesson.named else None)
+        return
+    learn_reward(state, author, shown, right, value=lesson.value, signal=lesson.signal)
+    if lesson.dismissed is not None:
+        value = float(lesson.dismissed)
+        learn_reward(state, author, shown, right, value=value, signal=DISMISSED)
+
 
 #: Raise it if later code cannot read packed states, or makes other states from the same log; its
 #: migration must also increase ``erased``, so that states are made again.
@@ -205,22 +218,7 @@ _TYPES = {"d": "<f8", "i": "<i4"}
 
 def pack_selector(state: EchoState) -> bytes:
     """A state without its models and trusts, as bytes."""
-    relevance, doubt = state.relevance, state.uncertainty
-    fields = {
-        "features": state.features,
-        "signals": relevance.signals,
-    }
-    arrays: Arrays = {
-        "odds": relevance.odds,
-        "weight": relevance.weight,
-        "variance": relevance.variance,
-        "prior_odds": relevance.prior_odds,
-        "signs": doubt.weight,
-        "covariance": doubt.covariance,
-        "mismatches": doubt.mismatches,
-        "answers": doubt.answers,
-    }
-    return _pack(fields, arrays)
+    return _pack(features=state.features, **_parts(state.relevance), **_parts(state.uncertainty))
 
 
 def unpack_selector(packed: bytes) -> EchoState:
@@ -229,54 +227,19 @@ def unpack_selector(packed: bytes) -> EchoState:
     Raises:
         InvalidInput: another version packed it, or it is damaged.
     """
-    fields, arrays = _unpack(packed)
-    return EchoState(
-        features=list(fields["features"]),
-        relevance=Relevance(
-            odds=arrays["odds"],
-            weight=arrays["weight"],
-            variance=arrays["variance"],
-            prior_odds=arrays["prior_odds"],
-            signals={kind: Signal(*known) for kind, known in fields["signals"].items()},
-        ),
-        uncertainty=Uncertainty(
-            weight=arrays["signs"],
-            covariance=arrays["covariance"],
-            mismatches=arrays["mismatches"],
-            answers=arrays["answers"],
-        ),
-    )
+    stored = _unpack(packed)
+    stored["signals"] = {kind: Signal(*known) for kind, known in stored["signals"].items()}
+    return EchoState(stored["features"], _made(Relevance, stored), _made(Uncertainty, stored))
 
 
 def pack_model(model: FeatureModel) -> bytes:
     """One feature's model, as bytes."""
-    fields = {
-        "values": model.values,
-        "losses": model.losses,
-        "llm_right": model.llm_right,
-        "llm_asked": model.llm_asked,
-    }
-    arrays: Arrays = {
-        "counts": model.counts,
-        "places": model.places,
-        "mean": model.head.mean,
-        "var": model.head.var,
-    }
-    return _pack(fields, arrays)
+    return _pack(**_parts(model))
 
 
 def unpack_model(packed: bytes) -> FeatureModel:
     """The model that :func:`pack_model` packed; raises as :func:`unpack_selector`."""
-    fields, arrays = _unpack(packed)
-    return FeatureModel(
-        values=list(fields["values"]),
-        counts=arrays["counts"],
-        places=arrays["places"],
-        head=OnlineClassifier(arrays["mean"], arrays["var"]),
-        losses=dict(fields["losses"]),
-        llm_right=fields["llm_right"],
-        llm_asked=fields["llm_asked"],
-    )
+    return _made(FeatureModel, _unpack(packed))
 
 
 def digest(state: EchoState) -> str:
@@ -289,29 +252,39 @@ def digest(state: EchoState) -> str:
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-def _pack(fields: Mapping[str, Any], arrays: Arrays) -> bytes:
+def _parts(record: Any) -> dict[str, Any]:
+    return {part.name: getattr(record, part.name) for part in fields(record)}
+
+
+def _made(kind: type[Record], stored: Mapping[str, Any]) -> Record:
+    return kind(**{part.name: stored[part.name] for part in fields(kind)})
+
+
+def _pack(**parts: Any) -> bytes:
+    """A header with what is JSON and the shapes of the arrays, and the arrays."""
+    arrays = {name: part for name, part in parts.items() if isinstance(part, np.ndarray)}
+    plain = {name: part for name, part in parts.items() if name not in arrays}
     shapes = {name: [array.dtype.char, *array.shape] for name, array in arrays.items()}
-    head = json.dumps([FORMAT, fields, shapes], sort_keys=True).encode()
+    head = json.dumps([FORMAT, plain, shapes], sort_keys=True).encode()
     # In the order of their names, as in the header.
-    parts = [arrays[name].astype(_TYPES[shapes[name][0]]).tobytes() for name in sorted(arrays)]
-    return b"".join([_LENGTH.pack(len(head)), head, *parts])
+    packed = [arrays[name].astype(_TYPES[shapes[name][0]]).tobytes() for name in sorted(arrays)]
+    return b"".join([_LENGTH.pack(len(head)), head, *packed])
 
 
-def _unpack(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _unpack(packed: bytes) -> dict[str, Any]:
     try:
         (length,) = _LENGTH.unpack_from(packed)
         offset = _LENGTH.size + length
-        version, fields, shapes = json.loads(packed[_LENGTH.size : offset])
+        version, stored, shapes = json.loads(packed[_LENGTH.size : offset])
         if version != FORMAT:
             raise InvalidInput("Another version wrote this state; it is made again.")
-        arrays = {}
         for name, (kind, *shape) in shapes.items():
             count = int(np.prod(shape))
             flat = np.frombuffer(packed, _TYPES[kind], count, offset)
-            arrays[name] = flat.reshape(shape).astype(kind)
+            stored[name] = flat.reshape(shape).astype(kind)
             offset += flat.nbytes
         if offset != len(packed):
             raise InvalidInput("This state cannot be read: it has the wrong length.")
     except (struct.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"This state cannot be read: {error}.") from None
-    return fields, arrays
+    return dict(stored)

@@ -44,24 +44,14 @@ class AuthorBelief(NamedTuple):
     clicked: float = 0.0
 
     @property
-    def answers_teach(self) -> bool:
-        """Whether Echo learns from the author's answers."""
-        return self.answers >= LEAST
+    def answer_weight(self) -> float:
+        """How much Echo learns from an answer: the probability that it is serious, or 0."""
+        return _weight(self.answers)
 
     @property
-    def clicks_teach(self) -> bool:
-        """Whether Echo learns from the clicks; never if answers are random."""
-        return min(self.answers, self.clicks) >= LEAST
-
-    @property
-    def answers_weigh(self) -> float:
-        """The weight of an answer: the probability that it is serious, 0 to 1."""
-        return _chance(self.answers)
-
-    @property
-    def clicks_weigh(self) -> float:
-        """The weight of a reward: the probability that it is serious, 0 to 1."""
-        return _chance(min(self.answers, self.clicks))
+    def click_weight(self) -> float:
+        """How much Echo learns from a reward, likewise; nothing if answers are random."""
+        return _weight(min(self.answers, self.clicks))
 
 
 #: The belief about a new author.
@@ -105,8 +95,8 @@ def offered(before: AuthorBelief, *, chance: float, value: float) -> AuthorBelie
     )
 
 
-def _chance(log_odds: float) -> float:
-    return 1 / (1 + math.exp(-log_odds))
+def _weight(log_odds: float) -> float:
+    return 1 / (1 + math.exp(-log_odds)) if log_odds >= LEAST else 0.0
 
 
 def _shift(trust: float, evidence: float) -> float:

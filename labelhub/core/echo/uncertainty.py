@@ -36,11 +36,11 @@ _FARTHEST = 500.0
 class Uncertainty:
     """The belief about the weights of signs, and the record of each feature.
 
-    weight: (signs,). covariance: (signs, signs). mismatches: (features,), recent rates of wrong
-    predictions. answers: (features,), the sums of their weights.
+    signs: their weights, (signs,). covariance: of these, (signs, signs). mismatches: (features,),
+    recent rates of wrong predictions. answers: (features,), the sums of their weights.
     """
 
-    weight: Floats
+    signs: Floats
     covariance: Floats
     mismatches: Floats
     answers: Floats
@@ -49,7 +49,7 @@ class Uncertainty:
 def new_uncertainty(count: int) -> Uncertainty:
     """Beliefs about ``count`` features before any answer."""
     return Uncertainty(
-        weight=_PRIOR.copy(),
+        signs=_PRIOR.copy(),
         covariance=np.diag(_PRIOR_VARIANCE),
         mismatches=np.full(count, BEGUN_RATE),
         answers=np.zeros(count),
@@ -57,33 +57,37 @@ def new_uncertainty(count: int) -> Uncertainty:
 
 
 def prediction_signs(
-    top: Floats, margin: Floats, disagreement: Floats, mismatches: Floats, answers: Floats
+    uncertainty: Uncertainty,
+    places: int | slice,
+    top: Floats | float,
+    margin: Floats | float,
+    disagreement: Floats | float = 0.0,
 ) -> Floats:
-    """The signs of predictions, (predictions, signs).
+    """The signs of predictions, (…, signs); the other numbers are (…,).
 
     Args:
+        uncertainty: the features' records.
+        places: of the predicted features.
         top: probability of the likeliest value.
         margin: its lead over the next one.
         disagreement: between the models that were blended, 0 to 1.
-        mismatches: recent rate of wrong predictions of the feature.
-        answers: number of answers of the feature.
     """
     sure = np.clip(top, _LEAST, 1 - _LEAST)
-    rate = np.clip(mismatches, 0.02, 0.98)
+    rate = np.clip(uncertainty.mismatches[places], 0.02, 0.98)
     columns = (
         np.ones_like(sure),
         np.log(sure / (1 - sure)),
         margin - 0.5,
-        disagreement,
+        np.full_like(sure, disagreement),
         np.log(rate / (1 - rate)),
-        1 / np.sqrt(1 + answers),
+        1 / np.sqrt(1 + uncertainty.answers[places]),
     )
     return np.stack(columns, axis=-1)
 
 
 def sigma(uncertainty: Uncertainty, signs: Floats) -> Floats:
-    """The probability that each prediction is wrong, strictly between 0 and 1: (predictions,)."""
-    score = dot(signs, uncertainty.weight)
+    """The probability that each prediction is wrong, strictly between 0 and 1: (…,)."""
+    score = dot(signs, uncertainty.signs)
     doubt = dot(dot(uncertainty.covariance, signs[..., None, :]), signs)
     score = np.clip(score / np.sqrt(1 + np.pi * doubt / 8), -_FARTHEST, _FARTHEST)
     chance = 1 / (1 + np.exp(-score))
@@ -99,12 +103,12 @@ def learn_mismatch(
     ``signs``, (signs,), are those of the prediction at its time. ``weight``: 0 to 1, how much
     the answer counts.
     """
-    chance = float(sigma(uncertainty, signs[None, :])[0])
+    chance = float(sigma(uncertainty, signs))
     step = dot(uncertainty.covariance, signs)
     spread = float(dot(step, signs))
     steepness = weight * chance * (1 - chance)
     shrink = 1 / (1 + steepness * spread)
-    uncertainty.weight += step * (weight * (loss - chance) * shrink)
+    uncertainty.signs += step * (weight * (loss - chance) * shrink)
     uncertainty.covariance -= np.outer(step, step) * (steepness * shrink)
     # The variance grows within a limit: that of a constant sign would grow for ever.
     uncertainty.covariance *= _DOUBT_GROWS
@@ -122,17 +126,13 @@ Bools: TypeAlias = NDArray[np.bool_]
 BINS = 10
 
 
-def new_bins() -> Floats:
-    """Empty bins, (3, bins): counts, sums of σ, wrong predictions."""
-    return np.zeros((3, BINS))
-
-
 def bin_doubts(bins: Floats, doubts: Floats, wrong: Bools) -> None:
-    """Count predictions in place, by their σ; ``doubts`` and ``wrong`` are (predictions,)."""
+    """Count predictions, in place, by their σ; ``doubts`` and ``wrong`` are (predictions,).
+
+    ``bins``, (3, BINS), begin with 0: counts, sums of σ, wrong predictions.
+    """
     rows = np.minimum((doubts * BINS).astype(int), BINS - 1)
-    np.add.at(bins[0], rows, 1)
-    np.add.at(bins[1], rows, doubts)
-    np.add.at(bins[2], rows, wrong)
+    np.add.at(bins.T, rows, np.stack([np.ones(len(rows)), doubts, wrong], axis=-1))
 
 
 def calibration_error(bins: Floats) -> float:

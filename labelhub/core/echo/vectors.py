@@ -41,9 +41,12 @@ def vector_of(text: str) -> Sparse:
     row.sort_indices()
     row.eliminate_zeros()
     length = float(np.sqrt((row.data**2).sum()))
-    if not length:
-        return _freeze(np.zeros(1, np.int32), np.ones(1))
-    return _freeze(row.indices.astype(np.int32), row.data / length)
+    vector = Sparse(np.zeros(1, np.int32), np.ones(1))
+    if length:
+        vector = Sparse(row.indices.astype(np.int32), row.data / length)
+    for part in vector:
+        part.setflags(write=False)  # all callers with the same text share it
+    return vector
 
 
 def distance(text: str, other: str) -> float:
@@ -53,13 +56,6 @@ def distance(text: str, other: str) -> float:
     _, runs = _hashers()
     first, second = runs.transform([_readable(text)]), runs.transform([_readable(other)])
     return float(min(1.0, max(0.0, 1 - (first @ second.T).sum())))
-
-
-def _freeze(places: Ints, values: Floats) -> Sparse:
-    """Make the arrays read-only, because all callers with the same text share them."""
-    places.setflags(write=False)
-    values.setflags(write=False)
-    return Sparse(places, values)
 
 
 def _readable(text: str) -> str:

@@ -306,10 +306,12 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """An event of an offer: ``what`` is "shown", "click", "helpful", "unhelpful" or "close"."""
+    """An event of an offer: ``what`` is "shown", "click", "helpful", "unhelpful", "close" or
+    "mattered", with the key of the ``feature`` that mattered most, "" for none."""
 
     oid: str
     what: str
+    feature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,6 +395,16 @@ def _dismiss(d: _Fields) -> Dismiss:
     return Dismiss(take(d, "qid", identifier), how, val)
 
 
+def _offered(d: _Fields) -> Offered:
+    whats = ("shown", "click", "helpful", "unhelpful", "close", "mattered")
+    what, key = take(d, "what", one_of(*whats)), short(MOST_WORD, "a-z0-9_")
+    if what == "mattered":
+        return Offered(take(d, "oid", identifier), what, take(d, "feature", key))
+    if d.get("feature"):
+        raise BadField("feature goes with what mattered only")
+    return Offered(take(d, "oid", identifier), what)
+
+
 #: Kind ``t`` → the reader of its fields, which may raise BadField.
 KINDS: Mapping[str, Callable[[_Fields], Body]] = {
     "hello": _hello,
@@ -403,10 +415,7 @@ KINDS: Mapping[str, Callable[[_Fields], Body]] = {
     "dismiss": _dismiss,
     "undo": lambda d: Undo(take(d, "qid", identifier)),
     "retry": lambda d: Retry(take(d, "mid", reference)),
-    "offered": lambda d: Offered(
-        take(d, "oid", identifier),
-        take(d, "what", one_of("shown", "click", "helpful", "unhelpful", "close")),
-    ),
+    "offered": _offered,
     "ident": lambda d: Ident(take(d, "ident", text)),
     "consent": _agreed,
     **dict.fromkeys(("optout", "export", "erase", "ping"), lambda _: NoFields()),

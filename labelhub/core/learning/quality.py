@@ -21,6 +21,7 @@ from labelhub.core.learning.classifier import (
     probability_of,
 )
 from labelhub.core.learning.lessons import Shape
+from labelhub.core.wilson import wilson_bounds
 
 CONFIDENCE = 0.95
 DRAWS = 500
@@ -37,13 +38,8 @@ def share(successes: int, n: int, method: str = WILSON) -> Figure:
     """A share with its score interval (Wilson 1927); without a number where ``n`` is 0."""
     if n == 0:
         return {"value": None, "reason": "there is nothing to count"}
-    z = float(stats.norm.ppf(0.5 + CONFIDENCE / 2))
-    rate, squared = successes / n, z * z / n
-    middle = (rate + squared / 2) / (1 + squared)
-    half = z / (1 + squared) * sqrt(rate * (1 - rate) / n + squared / (4 * n))
-    low, high = max(0.0, middle - half), min(1.0, middle + half)
-    # At the ends the formula is exact but for rounding.
-    low, high = (0.0 if successes == 0 else low), (1.0 if successes == n else high)
+    rate = successes / n
+    low, high = wilson_bounds(rate, n, float(stats.norm.ppf(0.5 + CONFIDENCE / 2)))
     return {"value": rate, "low": low, "high": high, "n": n, "method": method}
 
 

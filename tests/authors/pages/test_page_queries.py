@@ -14,7 +14,7 @@ from tests.factories.projects import member_browser
 pytestmark = pytest.mark.django_db
 PAGES = [
     "", "authors/", "live/rows/", "questions/", "rewards/", "settings/", "install/", "echo/",
-    "echo/parts/", "echo/features/urgency/", "offers/", "offers/rows/", "offers/catalogue/",
+    "echo/features/urgency/", "offers/", "offers/catalogue/",
     "offers/experiments/",
 ]  # fmt: skip
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from labelhub.core.agreement.ratings import Ratings
+from labelhub.core.agreement.coefficients.sums import Value, agreement_parts
+from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, Rater
 from labelhub.core.schema import TASKS, LabelType
 
@@ -24,6 +25,12 @@ def from_matrix(table: object, n_categories: int | None = None) -> Ratings:
     most = int(codes.max(initial=-1)) + 1
     n_items, n_raters = given.shape
     return Ratings(items, raters, codes, n_items, n_raters, n_categories or most)
+
+
+def value_of_counts(counts: Ints, value: Value, weights: Floats | None = None) -> float | None:
+    """A coefficient of a table of counts, shape (items, categories); None where there is none."""
+    found = float(value(agreement_parts(counts, weights).sum(axis=0, keepdims=True))[0])
+    return None if np.isnan(found) else found
 
 
 def matrix(

@@ -17,7 +17,7 @@ import pytest
 from labelhub.core.agreement.coefficients import alpha, chance, pairwise, sums
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from tests.cases import all_cases
-from tests.core.agreement.matrices import from_matrix
+from tests.core.agreement.matrices import from_matrix, value_of_counts
 from tests.core.agreement.test_coefficients import alpha_of, ordinal_value
 
 FILE = Path(__file__).resolve().parents[4] / "shared" / "reference" / "reference_values_dev.json"
@@ -113,7 +113,7 @@ Measure = Callable[[Data], Any]
 def of_counts(family: Callable[..., sums.Value]) -> Measure:
     def measure(data: Data) -> float | None:
         weights = () if data.weights is None else (data.weights,)
-        return chance.estimate(data.counts, family(data.q, *weights), *weights)
+        return value_of_counts(data.counts, family(data.q, *weights), *weights)
 
     return measure
 
@@ -122,7 +122,7 @@ def by_distance(distances: Callable[[list[Any]], Floats]) -> Measure:
     return lambda data: alpha_of(data.counts, distances(data.scores))
 
 
-def of_sets(distances: Callable[[list[frozenset[str]]], Floats]) -> Measure:
+def of_sets(*, masi: bool) -> Measure:
     def measure(data: Data) -> float | None:
         units = [
             [x if x is None else frozenset(map(str, x)) for x in u] for u in data.given["units"]
@@ -130,7 +130,7 @@ def of_sets(distances: Callable[[list[frozenset[str]]], Floats]) -> Measure:
         sets = sorted({x for unit in units for x in unit if x is not None}, key=sorted)
         codes = [[-1 if x is None else sets.index(x) for x in unit] for unit in units]
         counts = from_matrix(codes, len(sets)).counts()
-        return alpha_of(counts, distances(sets))
+        return alpha_of(counts, alpha.set_distances(sets, masi=masi))
 
     return measure
 
@@ -157,8 +157,8 @@ MEASURES: dict[str, Measure] = {
     "alpha_interval": by_distance(alpha.interval_distance),
     "alpha_ratio": by_distance(alpha.ratio_distance),
     "alpha_ordinal": lambda data: ordinal_value(data.counts),
-    "alpha_masi": of_sets(alpha.masi_distance),
-    "alpha_jaccard": of_sets(alpha.jaccard_distance),
+    "alpha_masi": of_sets(masi=True),
+    "alpha_jaccard": of_sets(masi=False),
     "fleiss": of_counts(chance.fleiss_kappa),
     "fleiss_kappa": of_counts(chance.fleiss_kappa),
     "gwet": of_counts(chance.gwet_ac),

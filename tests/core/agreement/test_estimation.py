@@ -9,11 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement import estimation
-from labelhub.core.agreement.calibration import (
-    brier_score,
-    expected_calibration_error,
-    reliability_bins,
-)
+from labelhub.core.agreement.calibration import Calibration, measure_calibration
 from labelhub.core.agreement.coefficients import chance, sums
 from labelhub.core.agreement.estimation import (
     Units,
@@ -26,7 +22,7 @@ from labelhub.core.agreement.intervals import BOOTSTRAP, WILSON, wilson
 from labelhub.core.agreement.ratings import Ints, Ratings, keep_latest
 from labelhub.core.errors import InvalidInput
 from tests.core.agreement.by_pairs import Table, tables
-from tests.core.agreement.matrices import from_matrix
+from tests.core.agreement.matrices import from_matrix, value_of_counts
 
 Q = 3
 ALPHA = chance.alpha_nominal(Q)
@@ -54,7 +50,7 @@ def coverage(repeats: int, knows: float, priors: list[float]) -> float:
     value = chance.alpha_nominal(len(priors))
     held = 0
     for seed in range(repeats):
-        rows = sums.distinct_rows(simulated(seed, 100, knows, priors))
+        rows = sums.find_patterns(simulated(seed, 100, knows, priors))
         found = item_units(sums.agreement_parts(rows.counts), rows.items)
         low, high = estimation.estimate_interval(found, value, 0.0)
         held += low <= knows**2 <= high
@@ -104,7 +100,7 @@ def test_the_figure_has_value_interval_n_and_method() -> None:
     found = estimate(item_units(sums.agreement_parts(SAMPLE), ones(SAMPLE)), ALPHA, n=200)
     value = found["value"]
     low, high = found["low"], found["high"]
-    assert value == chance.estimate(SAMPLE, ALPHA)
+    assert value == value_of_counts(SAMPLE, ALPHA)
     assert low is not None
     assert high is not None
     assert value is not None
@@ -214,8 +210,14 @@ def test_the_latest_is_what_a_reader_of_the_list_would_keep(
     assert rows(keep_latest(ratings_of(found))) == found
 
 
+def calibration(sure: list[float], right: list[int]) -> Calibration:
+    found = measure_calibration(sure, right)
+    assert found is not None
+    return found
+
+
 def test_a_bin_tells_mean_confidence_and_share_right_with_its_interval() -> None:
-    (only,) = reliability_bins([0.95] * 4, [1, 1, 0, 1])
+    (only,) = calibration([0.95] * 4, [1, 1, 0, 1]).bins
     assert only.confidence == pytest.approx(0.95)
     assert only.right["value"] == 0.75
     assert only.right["n"] == 4
@@ -224,36 +226,29 @@ def test_a_bin_tells_mean_confidence_and_share_right_with_its_interval() -> None
 
 
 def test_bins_of_equal_mass_hold_about_as_many_items() -> None:
-    sure = np.linspace(0.9, 1, 100) ** 2
-    bins = reliability_bins(
-        sure,
-        np.ones(100),
-    )
+    bins = calibration((np.linspace(0.9, 1, 100) ** 2).tolist(), [1] * 100).bins
     assert [group.right["n"] for group in bins] == [10] * 10
 
 
 def test_equal_confidences_are_never_parted() -> None:
-    bins = reliability_bins(
-        [0.5] * 9 + [0.9],
-        [1, 0] * 5,
-    )
+    bins = calibration([0.5] * 9 + [0.9], [1, 0] * 5).bins
     assert [group.right["n"] for group in bins] == [9, 1]
 
 
 def test_expected_calibration_error_by_hand() -> None:
     sure, right = [0.95, 0.95, 0.95, 0.95, 0.55, 0.55], [1, 1, 1, 0, 1, 0]
     expected = (4 * abs(0.95 - 0.75) + 2 * abs(0.55 - 0.5)) / 6
-    assert expected_calibration_error(sure, right) == pytest.approx(expected)
+    assert calibration(sure, right).expected_calibration_error == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("wrong", [[1.2], [-0.1], [float("inf")]])
+@pytest.mark.parametrize("wrong", [[1.2], [-0.1], [float("inf")], [float("nan")]])
 def test_a_confidence_outside_0_to_1_is_refused(wrong: list[float]) -> None:
     with pytest.raises(InvalidInput, match="between 0 and 1"):
-        brier_score(wrong, [1])
+        measure_calibration(wrong, [1])
 
 
 def test_impossible_input_is_refused() -> None:
     with pytest.raises(InvalidInput, match="one outcome"):
-        brier_score([0.5, 0.5], [1])
+        measure_calibration([0.5, 0.5], [1])
     with pytest.raises(InvalidInput, match="right or wrong"):
-        brier_score([0.5], [2])
+        measure_calibration([0.5], [2])

@@ -37,7 +37,7 @@ def paired_from_counts(
 
 def test_counts_are_named_by_both_sides() -> None:
     food = evaluate(MULTI, paired_from_counts(3, 2, 1, 4)).labels[0]
-    assert food.confusion == Confusion(
+    assert food.counts == Confusion(
         predicted_yes_gold_yes=3,
         predicted_yes_gold_no=2,
         predicted_no_gold_yes=1,
@@ -96,7 +96,7 @@ def test_counts_add_up_and_figures_stay_in_range(values: list[tuple[list[str], l
     result = evaluate(MULTI, pairs(*values))
     json.dumps(result.to_json(), allow_nan=False)
     for score in result.labels:
-        assert sum(score.confusion.to_json().values()) == len(values)
+        assert sum(score.counts.to_json().values()) == len(values)
         for shown in (score.precision, score.recall, score.f1, score.accuracy):
             value = shown["value"]
             if value is not None and shown["low"] is not None and shown["high"] is not None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.agreement.icc import Icc, icc
+from labelhub.core.agreement.reports.kind_agreement import Icc, icc
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from labelhub.core.agreement.reports import reasons
+from labelhub.core.agreement.reports.accuracy import accuracy_names
 from labelhub.core.agreement.reports.kind_agreement import figure_names
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
-from labelhub.core.agreement.reports.report import accuracy_names, pair_names
+from labelhub.core.agreement.reports.pair_agreement import pair_names
 from labelhub.core.agreement.texts import number_texts
 from labelhub.core.schema import TASKS
 from tests.core.agreement.matrices import NOTHING, UNSURE, matrix

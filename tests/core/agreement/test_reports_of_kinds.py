@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from labelhub.core.agreement.estimation import Units, item_units
+from labelhub.core.agreement.estimation import Units, estimate_divergence, item_units, js_divergence
 from labelhub.core.agreement.figures import Figure
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.divergences import estimate_divergence, js_divergence
 from labelhub.core.agreement.reports.kind_agreement import (
     disputed_items,
     kind_agreement,

@@ -14,7 +14,6 @@ from labelhub.core.agreement.reports import aggregated_labels, reasons
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.report import build_report
-from labelhub.core.agreement.reports.sets import set_members
 from labelhub.core.schema import TASKS
 from tests.core.agreement.matrices import NOTHING, matrix
 from tests.core.agreement.test_reports_hostile import check
@@ -66,7 +65,7 @@ SHOWN = {
 def test_dawid_and_skene_know_who_is_careless_about_a_label() -> None:
     generator = np.random.default_rng(1)
     gold = generator.integers(4, size=400)
-    members = set_members(SETS[:4])[1]
+    members = alpha.set_members(SETS[:4])[1]
     wrong = np.array([0.05, 0.05, 0.45, 0.45, 0.45])[:, None, None]
     answers = members[gold] ^ (generator.random((5, 400, 2)) < wrong)
     codes = answers @ np.array([1, 2])
@@ -107,11 +106,11 @@ def test_alpha_of_very_many_sets_is_that_of_their_distances(
     raters = np.concatenate([np.arange(len(row)) for row in table])
     ratings = Ratings(items, raters, np.concatenate(table), len(table), 4, len(sets))
     often = np.ones(len(table), dtype=np.int64)
-    for masi, distance in ((True, alpha.masi_distance), (False, alpha.jaccard_distance)):
-        distances = distance(sets)
+    for masi in (True, False):
+        distances = alpha.set_distances(sets, masi=masi)
         parts = alpha.distance_parts(ratings.counts(), distances)
         full, value = Units(parts, often, "items", None), alpha.alpha_by_distance(distances)
-        linear = alpha.linear_set_alpha(ratings, set_members(sets)[1], masi=masi)
+        linear = alpha.linear_set_alpha(ratings, alpha.set_members(sets)[1], masi=masi)
         few = Units(linear.parts, often, "items", None)
         expected = float(value(full.sums)[0])
         assert float(linear.value(few.sums)[0]) == pytest.approx(expected, nan_ok=True)

@@ -78,7 +78,7 @@ def test_the_published_two_by_two_table() -> None:
     ]
     found = [figure["value"] for figure in figures]
     assert found == pytest.approx(known["expected"], abs=known["tolerance"])
-    assert yes.confusion == Confusion(tp, fp, fn, tn)
+    assert yes.counts == Confusion(tp, fp, fn, tn)
 
 
 def test_gorodkins_correlation_and_macro_scores_by_hand() -> None:

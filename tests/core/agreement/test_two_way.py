@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from labelhub.core.agreement import two_way
 from labelhub.core.agreement.coefficients import alpha, sums
 from labelhub.core.agreement.estimation import FEW_ITEMS
 from labelhub.core.agreement.ratings import Floats
+from labelhub.core.agreement.reports import other_annotators
 from labelhub.core.agreement.reports.accuracy import ScoredItems
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.other_annotators import (
+    Side,
     against_halves,
     give_intervals,
     state_scope,
     within_halves,
 )
 from labelhub.core.agreement.reports.report import build_report
-from labelhub.core.agreement.two_way import Side
 from labelhub.core.schema import TASKS
 from tests.core.agreement.by_pairs import Table, tables
 from tests.core.agreement.matrices import NOTHING, from_matrix, matrix
@@ -39,12 +39,14 @@ def test_where_each_annotator_counts_once_the_parts_are_those_of_the_figures(tab
     ratings = from_matrix(table, Q)
     counts = ratings.counts()
     labels = Side(ratings, np.arange(len(counts))).labels()
-    (nominal,), (weighted,) = (two_way.agreement_parts(labels, w) for w in (None, NEAR))
+    (nominal,), (weighted,) = (
+        sums.agreement_parts(labels.counts, near, labels.squares) for near in (None, NEAR)
+    )
     assert nominal == pytest.approx(sums.agreement_parts(counts))
     assert weighted == pytest.approx(sums.agreement_parts(counts, NEAR))
-    (apart,) = two_way.distance_parts(labels, APART)
+    (apart,) = alpha.distance_parts(labels.counts, APART, labels.squares)
     assert apart == pytest.approx(alpha.distance_parts(counts, APART))
-    (pairs,) = two_way.coincidence_parts(labels)
+    (pairs,) = alpha.coincidences(labels.counts, labels.squares)
     by_pairs = alpha.alpha_of_coincidences(Q, lambda _: APART)(pairs.sum(axis=0)[None])
     by_distance = alpha.alpha_by_distance(APART)(apart.sum(axis=0)[None])
     assert by_pairs == pytest.approx(by_distance, nan_ok=True)
@@ -53,7 +55,8 @@ def test_where_each_annotator_counts_once_the_parts_are_those_of_the_figures(tab
 def test_an_annotator_that_is_drawn_twice_is_not_compared_with_itself() -> None:
     side = Side(from_matrix([[0, 1, 1], [2, 2, 0]], Q), np.arange(2), stream=1)
     # The first twice, the second once: two pairs of both; the first three times: no pair at all.
-    parts = two_way.agreement_parts(side.labels(np.array([[2.0, 1, 0], [3, 0, 0]])))
+    labels = side.labels(np.array([[2.0, 1, 0], [3, 0, 0]]))
+    parts = sums.agreement_parts(labels.counts, squares=labels.squares)
     assert parts[0, :, sums.Layout.agree].tolist() == [0, 1]
     assert parts[0, :, sums.Layout.pairable].tolist() == [1, 1]
     assert parts[1, :, sums.Layout.pairable].tolist() == [0, 0]
@@ -163,7 +166,7 @@ def test_it_covers_what_is_expected_of_a_crowd_where_an_interval_over_items_does
 ) -> None:
     """See the table in ``docs/agreement.md``. A majority may be covered more often: with some of
     the annotators drawn twice and others not at all it varies more than with all of them."""
-    monkeypatch.setattr(two_way, "DRAWS", 200)
+    monkeypatch.setattr(other_annotators, "DRAWS", 200)
     raters, items, votes, uneven = world
     expected = expected_figures(votes)
     held = np.mean(
@@ -251,7 +254,7 @@ def test_a_sample_of_many_items_says_as_much_about_items_as_all_of_them(
 ) -> None:
     made = crowd(5, 8, 400, 4)
     whole = within_halves(made, "crowd")
-    monkeypatch.setattr(two_way, "MOST_CELLS", 1)
+    monkeypatch.setattr(other_annotators, "MOST_CELLS", 1)
     sampled = within_halves(made, "crowd")
     assert whole is not None
     assert sampled is not None

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from labelhub.core.agreement.coefficients.pairwise import cohen, contingency
-from labelhub.core.agreement.intervals import t_quantile
+from labelhub.core.agreement.intervals import student_t
 from labelhub.core.agreement.with_others import rater_agreement
 from tests.core.agreement.matrices import from_matrix
 
@@ -38,7 +38,7 @@ def test_of_two_raters_it_is_cohens_kappa_with_its_published_error(
     assert value is not None
     assert kappa["value"] == pytest.approx(value)
     n, low = len(rows), kappa["low"]
-    away = float(t_quantile(0.975, n - 1)) * (error or 0) * (n / (n - 1)) ** 0.5
+    away = student_t(n - 1) * (error or 0) * (n / (n - 1)) ** 0.5
     # An error of nothing comes out of the published formula as the root of a rounding error.
     assert low == pytest.approx(max(-1, value - away), abs=1e-6)
 

@@ -9,6 +9,7 @@ from labelhub.core.echo.events import (
     Event,
     Expected,
     Frozen,
+    Named,
     Restored,
     Rewarded,
     Withdrawn,
@@ -35,6 +36,7 @@ ANSWERED = Answered(
     llm_shares=(0.9, 0.1),
 )
 REWARDED = Rewarded("r", "ada", True, (("urgency", 0.7), ("mood", 0.0)), 1.0)
+NAMED = Named("n", "ada", True, (("urgency", 0.7), ("mood", 0.0)), "mood")
 EXPECTED = Expected("x", "mood", -1.0)
 NAN = float("nan")
 
@@ -88,6 +90,12 @@ DAMAGED: list[tuple[Event, str, Any]] = [
     (REWARDED, "shown", [["mood", 0.5], ["mood", 0.5]]),
     (REWARDED, "shown", ["mood"]),
     (REWARDED, "signal", ""),
+    (NAMED, "named", None),
+    (NAMED, "named", "budget"),
+    (NAMED, "shown", []),
+    (NAMED, "shown", [["mood", 0.5], ["mood", 0.5]]),
+    (NAMED, "author", ""),
+    (NAMED, "trusted", 1),
     (EXPECTED, "prior", 2),
     (EXPECTED, "prior", NAN),
     (Withdrawn("w", "a"), "about", ""),

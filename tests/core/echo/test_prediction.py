@@ -10,19 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.examples import (
+from labelhub.core.echo.prediction import (
     MOST_TEXT_TOKENS,
     NEAR_DUPLICATE,
     REPEATED,
     Example,
     ExampleIndex,
-    shorten,
-    tokens_of,
-)
-from labelhub.core.echo.prediction import (
     MessageContext,
     normalise_shares,
     predict_call,
+    shorten,
+    tokens_of,
 )
 from labelhub.core.llm.offline import OfflineModel
 from labelhub.core.llm.parsing import read_completion

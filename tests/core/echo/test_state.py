@@ -13,6 +13,7 @@ from labelhub.core.echo.events import (
     TASK,
     Answered,
     Expected,
+    Named,
     Rewarded,
     from_json,
     kind_of,
@@ -56,13 +57,18 @@ def rewarded(event_id: str = "r", value: float = 1.0, **changes: object) -> Rewa
     return Rewarded(id=event_id, value=value, **{**fields, **changes})  # type: ignore[arg-type]
 
 
+def named(event_id: str = "n", key: str = "mood", **changes: object) -> Named:
+    fields = {"author": "ada", "trusted": True, "shown": (("urgency", 0.7), ("mood", 0.4))}
+    return Named(id=event_id, named=key, **{**fields, **changes})  # type: ignore[arg-type]
+
+
 @st.composite
 def logs(draw: st.DrawFn) -> list[Lesson]:
     """Any log: events of every kind that is learnt, each with an id of its own."""
     events: list[Lesson] = []
     for number in range(draw(st.integers(0, 14))):
         name = f"e{number}"
-        kind = draw(st.sampled_from("aaaarrrx"))
+        kind = draw(st.sampled_from("aaaarrrnx"))
         if kind == "a":
             events.append(
                 answered(
@@ -91,6 +97,11 @@ def logs(draw: st.DrawFn) -> list[Lesson]:
                     signal=draw(st.sampled_from([CLICK, HELPFUL, TASK])),
                 )
             )
+        elif kind == "n":
+            shown = tuple((key, draw(chances)) for key in sorted(draw(st.sets(keys))))
+            key = draw(st.sampled_from(["", *dict(shown)]))
+            trusted = draw(st.booleans())
+            events.append(named(name, key, shown=shown, author=draw(authors), trusted=trusted))
         else:
             events.append(Expected(name, draw(keys), draw(st.floats(-1, 1))))
     return events
@@ -119,6 +130,9 @@ def test_whatever_somebody_who_is_not_trusted_says_in_between_moves_nothing(
         if data.draw(st.booleans()):
             signal = data.draw(st.sampled_from([CLICK, HELPFUL, TASK]))
             event = rewarded(f"p{number}", author="eve", trusted=False, signal=signal)
+        elif data.draw(st.booleans()):
+            event = named(f"p{number}", data.draw(st.sampled_from(["", "mood"])), author="eve",
+                          trusted=False)  # fmt: skip
         poisoned.insert(place, event)
     assert digest(_state(*poisoned)) == digest(_state(*log))
 
@@ -134,8 +148,8 @@ def test_events_are_read_back_from_json_as_they_were(log: list[Lesson]) -> None:
 @given(logs())
 def test_all_that_is_learnt_stays_finite(log: list[Lesson]) -> None:
     state = _state(*log)
-    arrays = [state.relevance.odds, state.relevance.weight, state.uncertainty.weight]
-    arrays += [model.head.mean for model in state.models.values()]
+    arrays = [state.relevance.odds, state.relevance.weight, state.uncertainty.signs]
+    arrays += [model.mean for model in state.models.values()]
     assert all(np.isfinite(array).all() for array in arrays)
     assert (state.relevance.variance > 0).all()
 
@@ -150,8 +164,8 @@ def test_whose_answers_look_drawn_at_random_is_believed_no_more() -> None:
         *(answered(f"w{number}", author="eve", signs=sure) for number in range(6)),
     ]
     state = _state(*wrong)
-    assert not state.trust("eve").answers_teach
-    assert state.trust("ada").answers_teach
+    assert state.trust("eve").answer_weight == 0
+    assert state.trust("ada").answer_weight > 0
     models = pack_model(state.models["urgency"])
     assert models == pack_model(_state(*wrong, answered("x", author="eve")).models["urgency"])
 
@@ -163,9 +177,9 @@ def test_whose_clicks_look_drawn_at_random_moves_no_relevance_and_their_answers_
         rewarded(f"c{number}", float(number % 2), author="eve") for number in range(30)
     ]
     state = _state(*clicks)
-    assert not state.trust("eve").clicks_teach
-    assert state.trust("eve").answers_teach
-    more = _state(*clicks, rewarded("x", author="eve"))
+    assert state.trust("eve").click_weight == 0
+    assert state.trust("eve").answer_weight > 0
+    more = _state(*clicks, rewarded("x", author="eve"), named("y", author="eve"))
     assert more.relevance.odds.tolist() == state.relevance.odds.tolist()
     assert _state(*clicks, answered("a", author="eve")).models
 
@@ -205,9 +219,19 @@ def test_an_answer_changes_its_own_features_model_and_no_other() -> None:
     assert before.relevance.odds.tolist() == after.relevance.odds.tolist()
 
 
+def test_what_is_named_gains_relevance_and_changes_nothing_else() -> None:
+    before, after = _state(rewarded("1")), _state(rewarded("1"), named("2"))
+    assert after.relevance.matters[1] > before.relevance.matters[1]
+    assert after.relevance.matters[0] < before.relevance.matters[0]
+    assert (_state(rewarded("1"), named("2", "")).relevance.odds < before.relevance.odds).all()
+    after.relevance.odds = before.relevance.odds
+    assert digest(after) == digest(before)
+
+
 def test_who_is_not_trusted_moves_nothing() -> None:
     poisoned: list[Lesson] = [
         answered("p1", author="eve", trusted=False), rewarded("p2", author="eve", trusted=False),
+        named("p3", author="eve", trusted=False),
     ]  # fmt: skip
     assert digest(_state(answered("1"), *poisoned)) == digest(_state(answered("1")))
 

@@ -11,6 +11,7 @@ from apps.authors.models import Author
 from apps.authors.services.authors import opt_out
 from apps.authors.services.sites import update_site
 from apps.echo.models import Decision, Echo, OfferEvent
+from apps.echo.services import offer_decisions
 from apps.echo.services.catalogue import forget_index, import_catalogue
 from apps.echo.services.configuration import update_echo
 from apps.echo.services.learning import keep_up_with
@@ -79,10 +80,37 @@ def test_what_became_of_it_is_told_and_learnt(
     assert keep_up_with(echo) == 2
 
 
+def test_what_mattered_most_is_asked_and_told_once(
+    echo: Echo, host: APIClient, author: Author, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(offer_decisions, "MATTERED_SHARE", 1.0)
+    message = processed(author, TEXT)
+    assert messages_due(timezone.now()) == [message.pk]
+    decide_about(message.pk, offline)
+    response = host.get(url(echo.site, "echo/offers/"), ANNA)
+    assert_matches_schema(response, "GET", OFFERS)
+    body = response.json()["offer"]
+    keys = [key for key, _name in body["helpful"]["mattered"]["options"]]
+    events = url(echo.site, f"echo/offers/{body['oid']}/events/")
+    odd = told("mattered", "m-0") | {"feature": "nobody_knows"}
+    refused(host.post(events, odd), 422, "bad_field")
+    for ref, key in (("m-1", keys[1]), ("m-2", keys[0]), ("m-3", "")):
+        response = host.post(events, told("mattered", ref) | {"feature": key})
+        assert_matches_schema(response, "POST", f"{OFFERS}{{offer_uid}}/events/")
+        assert response.json()["status"] == "shown"
+    assert OfferEvent.objects.get().feature == keys[1]
+    assert keep_up_with(echo) == 1
+
+
 @all_cases(
     ("change", "field"),
     [
         ({"what": "bought"}, "what"),
+        ({"what": "mattered"}, "feature"),
+        ({"what": "mattered", "feature": None}, "feature"),
+        ({"what": "mattered", "feature": ["budget"]}, "feature"),
+        ({"what": "mattered", "feature": "x" * 41}, "feature"),
+        ({"feature": "budget"}, "feature"),
         ({"what": None}, "what"),
         ({"id": "x" * 65}, "id"),
         ({"id": ""}, "id"),

@@ -6,7 +6,7 @@ from apps.authors.models import Author, Site
 from apps.echo.models import Echo
 from apps.echo.services.catalogue import import_catalogue
 from apps.echo.services.configuration import update_echo
-from apps.echo.views.catalogue import SAMPLE
+from apps.echo.views.offers import SAMPLE
 from tests.factories.authors import author_of, site_with_features
 from tests.factories.echo import echo_of
 
@@ -20,7 +20,7 @@ def site() -> Site:
 def echo(site: Site) -> Echo:
     """On, with the sample's catalogue, and offers on."""
     echo = echo_of(site)
-    import_catalogue(echo, SAMPLE)
+    import_catalogue(echo, SAMPLE.read_bytes())
     return update_echo(echo, offers_on=True, offer_every_messages=1, offer_min_seconds=0)
 
 

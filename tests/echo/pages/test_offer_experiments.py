@@ -1,5 +1,6 @@
 """/sites/<id>/offers/experiments/: designed, started, watched, ended."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -142,6 +143,21 @@ def test_a_name_is_shown_as_text(manager: Client, echo: Echo) -> None:
     made = designed(manager, echo, name="<b>x</b>&")
     place = page(echo.site, f"offers/experiments/{made.pk}/")
     assert "<b>x</b>" not in manager.get(place).content.decode()
+
+
+def test_the_conclusion_the_ratio_with_its_interval_and_the_looks_are_told(
+    manager: Client, echo: Echo
+) -> None:
+    made = running(manager, echo)
+    assert "“Echo” against “Words in common”: there are no messages yet." in told(manager, made)
+    fill(echo, made, clicking=1, of=2, days=1)
+    assert "no conclusion yet; fewer than 20 independent clicks yet." in told(manager, made)
+    fill(echo, made, clicking=20)
+    shown = told(manager, made)
+    assert "“Echo” has 7.63 times (+662 %) as many clicks per message" in shown
+    assert "The difference is significant, also with daily looks." in shown
+    assert re.search(r"Echo 7\.63 \d\.\d\d to \d+\.\d\d · fewer than 10 clicks[^.]+ \+662 %", shown)
+    assert re.search(r"7\.63 \d\.\d\d to \d+\.\d\d 0\.000 yes", shown)
 
 
 def test_the_number_of_queries_does_not_grow(manager: Client, echo: Echo) -> None:

@@ -48,7 +48,7 @@ def test_the_moving_part_is_sent_only_when_it_has_moved(
     manager: Client, echo: Echo, author: Author
 ) -> None:
     made = decision_of(echo, author, timezone.now(), offer=OFFER)
-    rows = page(echo.site, "offers/rows/")
+    rows = page(echo.site, "offers/")
     source = manager.get(rows).content.decode()
     found = re.search(r'data-state="(\w+)"', source)
     assert found is not None

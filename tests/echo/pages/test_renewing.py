@@ -44,46 +44,51 @@ def renewed(client: Client, address: str, mark: str) -> int:
 
 
 def test_the_page_of_a_feature_moves(manager: Client, echo: Echo) -> None:
-    whole = manager.get(page(echo.site, FEATURE)).content.decode()
-    parts = page(echo.site, f"{FEATURE}parts/")
-    assert f'hx-get="{parts}"' in whole
+    address = page(echo.site, FEATURE)
+    whole = manager.get(address).content.decode()
+    assert f'hx-get="{address}"' in whole
     (mark,) = marks(whole)
-    assert renewed(manager, parts, mark) == 204
+    assert renewed(manager, address, mark) == 204
     log_answers(echo, "urgency", [(1.0, 0.5)] * 3)
     keep_up_with(echo)
-    response = manager.get(parts, headers={"X-Seen": mark})
-    assert "<html" not in response.content.decode()
-    assert "n 3" in words(response)
-    assert manager.get(page(echo.site, "echo/features/nothing/parts/")).status_code == 404
+    assert "n 3" in words(manager.get(address, headers={"X-Seen": mark}))
+    assert manager.get(page(echo.site, "echo/features/nothing/")).status_code == 404
 
 
 def test_an_experiment_that_runs_moves(
     manager: Client, experiment: Experiment, author: Author
 ) -> None:
-    place = f"offers/experiments/{experiment.pk}/"
-    site = experiment.echo.site
-    whole = manager.get(page(site, place)).content.decode()
-    parts = page(site, f"{place}parts/")
-    assert f'hx-get="{parts}"' in whole
+    address = page(experiment.echo.site, f"offers/experiments/{experiment.pk}/")
+    whole = manager.get(address).content.decode()
+    assert f'hx-get="{address}"' in whole
     (mark,) = marks(whole)
-    assert renewed(manager, parts, mark) == 204
+    assert renewed(manager, address, mark) == 204
     fields = placed(experiment, author, "echo")
     decision_of(experiment.echo, author, timezone.now(), events=["clicked"], **fields)
-    assert "1" in words(manager.get(parts, headers={"X-Seen": mark}))
+    assert "1" in words(manager.get(address, headers={"X-Seen": mark}))
     end_experiment(experiment)
-    assert "data-echo" not in manager.get(page(site, place)).content.decode()
+    assert "data-echo" not in manager.get(address).content.decode()
 
 
 def test_what_moves_takes_as_many_queries(
     manager: Client, experiment: Experiment, author: Author
 ) -> None:
-    parts = page(experiment.echo.site, f"offers/experiments/{experiment.pk}/parts/")
+    address = page(experiment.echo.site, f"offers/experiments/{experiment.pk}/")
     counts = []
     for _ in range(2):
         for _ in range(3):
             fields = placed(experiment, author, "echo")
             decision_of(experiment.echo, author, timezone.now(), **fields)
         with CaptureQueriesContext(connection) as queries:
-            manager.get(parts)
+            manager.get(address)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 20
+
+
+def test_a_refresh_leaves_the_notices_of_another_tab_to_it(
+    manager: Client, experiment: Experiment
+) -> None:
+    address = page(experiment.echo.site, f"offers/experiments/{experiment.pk}/")
+    manager.post(f"{address}change/", {"do": "end"})
+    assert "its results stay" not in manager.get(address, headers={"HX-Request": "true"}).text
+    assert "its results stay" in manager.get(address).text

@@ -32,6 +32,14 @@ from apps.labels.models import Kind
 from apps.projects.selectors import find_project
 from labelhub.core.errors import InvalidInput
 
+#: Options that are fields of a ``Slice`` as they are.
+PLAIN = ("kind", "replicate", "label", "since", "until", "tag", "intervals")
+
+
+def day(text: str) -> date:
+    """A day such as 2026-11-01; messages about other texts call it by this function's name."""
+    return date.fromisoformat(text)
+
 
 class Command(LabelhubCommand):
     help = "Agreement within and between LLM, crowd, expert and author, and against gold."
@@ -45,8 +53,8 @@ class Command(LabelhubCommand):
         parser.add_argument("--run", type=int, dest="run_id", help="only this run of machines")
         parser.add_argument("--replicate", type=int, default=1, help="the replicate of the run")
         parser.add_argument("--label", default="", help="compare answers as this label or not")
-        parser.add_argument("--since", help="first day, such as 2026-11-01")
-        parser.add_argument("--until", help="last day")
+        parser.add_argument("--since", type=day, help="first day, such as 2026-11-01")
+        parser.add_argument("--until", type=day, help="last day")
         parser.add_argument("--tag", default="", help="only items with this tag, or key=value")
         parser.add_argument(
             "--intervals", choices=[OTHERS], default="", help="for other annotators like these"
@@ -55,15 +63,9 @@ class Command(LabelhubCommand):
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         project, annotator = find_project(options["slug"]), options["annotator"]
         asked = Slice(
-            kind=options["kind"],
             annotator=find_annotator_id(project, str(annotator)) if annotator else None,
             run=options["run_id"],
-            replicate=options["replicate"],
-            label=options["label"],
-            since=_day("since", options["since"]),
-            until=_day("until", options["until"]),
-            tag=options["tag"],
-            intervals=options["intervals"],
+            **{name: options[name] for name in PLAIN},
         )
         found = agreement_report(project, asked)
         if not found["sources"] and asked.partial:
@@ -161,19 +163,10 @@ class Command(LabelhubCommand):
             self.say(f"  {name}: {words} at ε {test['epsilon']:g}")
         for machine in confidence_rows(found):
             self.say(
-                f"  {machine.name}: confidence {machine.sure}, accuracy {machine.right};"
-                f" ECE {machine.error} points, Brier {machine.brier}, n {machine.n:,}"
+                "  {name}: confidence {sure}, accuracy {right}; ECE {error} points, Brier {brier},"
+                " n {n:,}".format(**machine)
             )
 
 
 def _many(count: int, singular: str, more: str = "") -> str:
     return f"{count:,} {singular if count == 1 else more or f'{singular}s'}"
-
-
-def _day(name: str, given: str | None) -> date | None:
-    if not given:
-        return None
-    try:
-        return date.fromisoformat(given)
-    except ValueError:
-        raise InvalidInput(f"{name}: '{given[:40]}' is not a day such as 2026-11-01.") from None

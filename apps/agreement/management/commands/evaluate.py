@@ -50,7 +50,7 @@ class Command(LabelhubCommand):
         for name, shown in report.evaluation.overall.items():
             self.say(f"  {name:20} {_words(shown)}")
         for score in report.evaluation.labels:
-            counts = score.confusion
+            counts = score.counts
             self.say(
                 f"  {score.label:20} P {_words(score.precision)}  R {_words(score.recall)}"
                 f"  F1 {_words(score.f1)}\n"

@@ -10,13 +10,13 @@ That also serves tables of items by categories that would not fit.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit
 
-from labelhub.core.agreement.aggregation.candidates import Candidates, find_candidates
 from labelhub.core.agreement.aggregation.majority import row_shares
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
@@ -36,6 +36,62 @@ STEADY = 1e-5
 SHRUNKEN_ITERATIONS = 100
 #: Items by categories: an iteration over more takes half a second.
 MOST_CELLS = 5_000_000
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Every different pair of an item and an answer to it, item by item.
+
+    Models of many categories keep a number for each of these in place of a table of items by
+    categories: only an answer that was given can be the true one.
+
+    ``items``, ``categories``: of each candidate, shape (candidates,).
+    ``own``: the candidate that each rating names, shape (ratings,).
+    ``rated``: the items with ratings, shape (rated,); ``starts``: the first candidate of each;
+    ``sizes``: how many it has.
+    """
+
+    items: Ints
+    categories: Ints
+    own: Ints
+    rated: Ints
+    starts: Ints
+    sizes: Ints
+    n_items: int
+    n_categories: int
+
+    def sum_by_item(self, values: Floats) -> Floats:
+        """``values`` of the candidates, summed over those of a rated item: shape (rated,)."""
+        return np.add.reduceat(values, self.starts) if len(values) else np.empty(0)
+
+    def highest(self, values: Floats) -> Floats:
+        """The highest of ``values`` among the candidates of a rated item: shape (rated,)."""
+        return np.maximum.reduceat(values, self.starts) if len(values) else np.empty(0)
+
+    def of_items(self, values: NDArray[T]) -> NDArray[T]:
+        """``values`` of the rated items for each of their candidates: shape (candidates,)."""
+        return np.repeat(values, self.sizes)
+
+    def table(self, values: Floats, others: Floats | float = 0.0) -> Floats:
+        """Shape (items, categories): ``values`` of the candidates, ``others`` for the rest.
+
+        ``others``: of the rated items, shape (rated,), or of all. NaN for an item without ratings.
+        """
+        found = np.full((self.n_items, self.n_categories), np.nan)
+        found[self.rated] = np.broadcast_to(others, len(self.rated))[:, None]
+        found[self.items, self.categories] = values
+        return found
+
+
+def find_candidates(ratings: Ratings) -> Candidates:
+    """The candidates of all items."""
+    q = ratings.n_categories
+    found, own = np.unique(ratings.items * q + ratings.codes, return_inverse=True)
+    items, categories = np.divmod(found, max(q, 1))
+    rated, starts, sizes = np.unique(items, return_index=True, return_counts=True)
+    return Candidates(items, categories, own, rated, starts, sizes, ratings.n_items, q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from labelhub.core.agreement.aggregation.candidates import Candidates, find_candidates
-from labelhub.core.agreement.aggregation.dawid_skene import TOLERANCE
+from labelhub.core.agreement.aggregation.dawid_skene import (
+    TOLERANCE,
+    Candidates,
+    find_candidates,
+)
 from labelhub.core.agreement.aggregation.majority import SAME
 from labelhub.core.agreement.intervals import SEED
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings

@@ -6,8 +6,6 @@ The order of the categories never decides a tie. ``majority_accuracy`` shares it
 right on average over all orders.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import scipy.special
 from scipy import sparse
@@ -20,13 +18,6 @@ UNDECIDED = -1
 SAME = 1e-9
 #: Categories.
 WIDE = 32
-
-
-class Median(NamedTuple):
-    """Lower and upper median category of each item, shape (items,); -1 where nobody voted."""
-
-    low: Ints
-    high: Ints
 
 
 def majority_accuracy(counts: Ints | Floats | Bools, gold: Ints) -> Floats:
@@ -51,20 +42,21 @@ def majority_accuracy(counts: Ints | Floats | Bools, gold: Ints) -> Floats:
     return credit
 
 
-def median_categories(counts: Ints) -> Median:
+def median_categories(counts: Ints) -> tuple[Ints, Ints]:
     """The middle labels of each item in the order of the categories, for ordinal scales.
 
     ``counts``: shape (items, categories). With an even number of labels the two in the middle may
-    differ. Nothing on an ordinal scale lies between them, so both are given.
+    differ. Nothing on an ordinal scale lies between them, so both are given: the lower and the
+    upper one, each of shape (items,); -1 where nobody voted.
     """
     upto = counts.cumsum(axis=1)
     if counts.shape[1] == 0:
-        return Median(np.full(len(counts), UNDECIDED), np.full(len(counts), UNDECIDED))
+        return np.full(len(counts), UNDECIDED), np.full(len(counts), UNDECIDED)
     votes = upto[:, -1:]
     voted = votes[:, 0] > 0
     low = np.where(voted, (2 * upto >= votes).argmax(axis=1), UNDECIDED)
     high = np.where(voted, (2 * upto > votes).argmax(axis=1), UNDECIDED)
-    return Median(low, high)
+    return low, high
 
 
 def row_shares(table: Ints | Floats) -> Floats:

@@ -7,11 +7,10 @@ a mean of alphas of single items means nothing.
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 import numpy as np
 
-from labelhub.core.agreement.coefficients.sums import Value
+from labelhub.core.agreement.coefficients.sums import Coefficient, Value, count_pairs
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, divide
 
 
@@ -47,31 +46,23 @@ def ordinal_distance(margins: Floats) -> Floats:
     return np.asarray((upto[..., :, None] - upto[..., None, :]) ** 2)
 
 
-def jaccard_similarity(first: AbstractSet[str], second: AbstractSet[str]) -> float:
-    """Shared over all members (Jaccard 1901): 0 to 1; 1 for two empty sets. Less it: a distance."""
-    return len(first & second) / len(first | second) if first or second else 1.0
+def set_members(sets: Sequence[AbstractSet[str]]) -> tuple[list[str], Bools]:
+    """The labels that occur, and which of them each set has: shape (sets, labels)."""
+    names = list(dict.fromkeys(name for labels in sets for name in sorted(labels)))
+    table = np.array([[name in labels for name in names] for labels in sets], dtype=bool)
+    return names, table.reshape(len(sets), len(names))
 
 
-def masi_similarity(first: AbstractSet[str], second: AbstractSet[str]) -> float:
-    """Similarity of two sets: Jaccard times how they lie (Passonneau 2006); 1 less it: a distance.
+def set_distances(sets: Sequence[AbstractSet[str]], *, masi: bool) -> Floats:
+    """1 less the similarity of every two sets, shape (sets, sets).
 
-    1 for equal sets, 2/3 where one holds the other, 1/3 where they overlap, 0 where nothing is
-    shared. An empty set is held by every other one but shares nothing with it.
+    By Jaccard (1901) that is the share of all members that both have, 1 for two empty sets. By MASI
+    (Passonneau 2006) it is that times how they lie: 1 for equal sets, 2/3 where one holds the
+    other, 1/3 where they overlap. An empty set is held by every other one but shares nothing.
     """
-    if first == second:
-        return 1.0
-    monotonicity = 2 / 3 if first <= second or second <= first else 1 / 3
-    return monotonicity * jaccard_similarity(first, second)
-
-
-def jaccard_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
-    """1 less ``jaccard_similarity`` of every two sets: shape (sets, sets)."""
-    return np.array([[1 - jaccard_similarity(first, second) for second in sets] for first in sets])
-
-
-def masi_distance(sets: Sequence[AbstractSet[str]]) -> Floats:
-    """1 less ``masi_similarity`` of every two sets: shape (sets, sets)."""
-    return np.array([[1 - masi_similarity(first, second) for second in sets] for first in sets])
+    members = set_members(sets)[1].astype(np.float64)
+    sizes = members.sum(axis=1)
+    return distance_of_sets(members @ members.T, sizes[:, None], sizes, masi=masi)
 
 
 #: Numbers in a block of distances: 32 MB.
@@ -88,18 +79,12 @@ def distance_of_sets(shared: Floats, first: Floats, second: Floats, *, masi: boo
     return np.asarray(1 - similarity)
 
 
-class LinearAlpha(NamedTuple):
-    """``parts``: observed distance, ratings, change of the expected one: shape (items, 3)."""
-
-    parts: Floats
-    value: Value
-
-
-def linear_set_alpha(ratings: Ratings, members: Bools, *, masi: bool) -> LinearAlpha:
+def linear_set_alpha(ratings: Ratings, members: Bools, *, masi: bool) -> Coefficient:
     """Alpha by MASI, or by Jaccard, of more different sets than a table of distances can hold.
 
     The expected distance is linear about that of all ratings, so value and linearised error are
     those of ``alpha_by_distance``; a draw differs by the square of how far it moves the margins.
+    The parts: observed distance, ratings, change of the expected distance.
 
     ``ratings``: of items with two ratings or more; ``members``: shape (sets, labels).
     """
@@ -131,7 +116,7 @@ def linear_set_alpha(ratings: Ratings, members: Bools, *, masi: bool) -> LinearA
             observed += np.bincount(items[pairs[start : start + step]], 2 * apart, ratings.n_items)
     observed /= np.maximum(count - 1, 1)
     moved = np.bincount(items, 2 * to_all[codes], ratings.n_items)
-    return LinearAlpha(
+    return Coefficient(
         np.column_stack([observed, count, moved]),
         lambda sums: 1 - divide(sums[:, 0] * (sums[:, 1] - 1), sums[:, 2] - expected),
     )
@@ -141,20 +126,22 @@ def linear_set_alpha(ratings: Ratings, members: Bools, *, masi: bool) -> LinearA
 Metric = Callable[[Floats], Floats]
 
 
-def coincidences(counts: Ints) -> Floats:
-    """Pairs of ratings of each row of counts over (ratings - 1): shape (rows, q * q).
+def coincidences(counts: Ints | Floats, squares: Floats | None = None) -> Floats:
+    """Pairs of ratings of each row of counts over (ratings - 1): shape (..., q * q).
 
     Summed over items this is Krippendorff's coincidence matrix. The memory is that of rows x q²:
-    for ordinal alpha of many categories take ``ordinal_alpha``.
+    for ordinal alpha of many categories take ``ordinal_alpha``. ``squares``: as for
+    ``count_pairs``, for metrics by which a category is at no distance from itself.
     """
     table = counts.astype(np.float64)
-    ratings = table.sum(axis=1)
-    scale = np.divide(1, ratings - 1, out=np.zeros_like(ratings), where=ratings >= 2)
-    pairs = table[:, :, None] * table[:, None, :]
-    diagonal = np.arange(table.shape[1])
-    pairs[:, diagonal, diagonal] -= table
-    pairs *= scale[:, None, None]
-    return np.asarray(pairs.reshape(len(table), diagonal.size**2))
+    ratings, pairs = count_pairs(table, squares)
+    scaled = table * np.nan_to_num(divide(ratings, pairs))[..., None]
+    found = scaled[..., :, None] * table[..., None, :]
+    diagonal = np.arange(table.shape[-1])
+    # So that each row sums to how often the category counts on items with two ratings.
+    margins = table * (pairs > 0)[..., None]
+    found[..., diagonal, diagonal] += margins - found.sum(axis=-1)
+    return found.reshape(*ratings.shape, diagonal.size**2)
 
 
 def alpha_of_coincidences(q: int, metric: Metric) -> Value:
@@ -172,17 +159,19 @@ def alpha_of_coincidences(q: int, metric: Metric) -> Value:
     return value
 
 
-def distance_parts(counts: Ints, distances: Floats) -> Floats:
-    """Shape (rows, 1 + q): distances of an item's pairs of ratings over (ratings - 1), its margins.
+def distance_parts(
+    counts: Ints | Floats, distances: Floats, squares: Floats | None = None
+) -> Floats:
+    """Shape (..., 1 + q): distances of an item's pairs of ratings over (ratings - 1), its margins.
 
-    For a distance that does not depend on the data: far less than all coincidences.
+    For a distance that does not depend on the data: far less than all coincidences. ``squares``:
+    as for ``count_pairs``.
     """
     table = counts.astype(np.float64)
-    ratings = table.sum(axis=1)
-    two = ratings >= 2
-    apart = ((table @ distances) * table).sum(axis=1)
-    observed = np.divide(apart, ratings - 1, out=np.zeros_like(ratings), where=two)
-    return np.column_stack([observed, np.where(two[:, None], table, 0)])
+    ratings, pairs = count_pairs(table, squares)
+    apart = ((table @ distances) * table).sum(axis=-1)
+    observed = np.nan_to_num(divide(apart * ratings, pairs))
+    return np.concatenate([observed[..., None], table * (pairs > 0)[..., None]], axis=-1)
 
 
 def alpha_by_distance(distances: Floats) -> Value:
@@ -197,24 +186,12 @@ def alpha_by_distance(distances: Floats) -> Value:
     return value
 
 
-def ordinal() -> Metric:
-    """Krippendorff's ordinal metric: categories in rank order."""
-    return ordinal_distance
-
-
 #: Up to so many categories, and numbers in the table of parts (8 MB), coincidences are summed.
 FEW_CATEGORIES = 30
 FEW_CELLS = 1 << 20
 
 
-class OrdinalAlpha(NamedTuple):
-    """``parts``: to be summed, shape (rows, columns); ``value``: of the sums, NaN if undefined."""
-
-    parts: Floats
-    value: Value
-
-
-def ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
+def ordinal_alpha(counts: Ints, often: Ints) -> Coefficient:
     """Parts and value of ordinal alpha (Krippendorff 2011; 2019, section 12.3.3), ready to draw.
 
     ``counts``: shape (rows, categories), categories in rank order; ``often``: how many items each
@@ -224,11 +201,11 @@ def ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
     counts = counts[:, counts.any(axis=0)]
     q = counts.shape[1]
     if q <= FEW_CATEGORIES and counts.size * q <= FEW_CELLS:
-        return OrdinalAlpha(coincidences(counts), alpha_of_coincidences(q, ordinal()))
+        return Coefficient(coincidences(counts), alpha_of_coincidences(q, ordinal_distance))
     return compact_ordinal_alpha(counts, often)
 
 
-def compact_ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
+def compact_ordinal_alpha(counts: Ints, often: Ints) -> Coefficient:
     """The same with 3 q + 1 columns.
 
     With u the place of each rank among all ratings (its mid-rank over their number), an item of
@@ -252,7 +229,7 @@ def compact_ordinal_alpha(counts: Ints, often: Ints) -> OrdinalAlpha:
     pairs = crossed.T @ table
     np.multiply(table, (mean_places * scale)[:, None], out=crossed)
     parts[:, 3 * q] = mean_places**2 * scale
-    return OrdinalAlpha(parts, _near(places, divide(pairs, np.full_like(pairs, margins.sum()))))
+    return Coefficient(parts, _near(places, divide(pairs, np.full_like(pairs, margins.sum()))))
 
 
 def _near(places: Floats, pairs: Floats) -> Value:

@@ -7,11 +7,15 @@ Where chance alone would explain full agreement the value is NaN. Conger's kappa
 each rater. Items that bring their own options have a coefficient of their own, S_q.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from labelhub.core.agreement.coefficients.sums import Layout, Value, agreement_parts
+from labelhub.core.agreement.coefficients.sums import (
+    Coefficient,
+    Layout,
+    Value,
+    agreement_parts,
+    first_over_second,
+)
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings, divide
 
 #: Differences smaller than this are rounding.
@@ -34,44 +38,34 @@ def coefficient(q: int, chance: Value) -> Value:
 
 
 def fleiss_kappa(q: int) -> Value:
-    """Fleiss 1971, for unequal raters as Gwet 2014, section 2.4; Scott's pi of two raters."""
-    return coefficient(q, fleiss_chance(q))
+    """Fleiss 1971, for unequal raters as Gwet 2014, section 2.4; Scott's pi of two raters.
+
+    Chance draws two ratings from the mean shares of the categories over all rated items.
+    """
+    layout = Layout(q)
+    return coefficient(q, lambda sums: np.asarray((_shares(sums, layout) ** 2).sum(axis=1)))
 
 
 def gwet_ac(q: int, weights: Floats | None = None) -> Value:
-    """Gwet 2008: AC1, and AC2 with weights. ``q`` counts the declared categories."""
-    return coefficient(q, gwet_chance(q, weights))
+    """Gwet 2008: AC1, and AC2 with weights. ``q`` counts the declared categories.
 
-
-def brennan_prediger(q: int) -> Value:
-    """Brennan and Prediger 1981. ``q`` counts the declared categories."""
-    chance = 1 / max(q, 1)
-    return coefficient(q, lambda sums: np.full(len(sums), chance))
-
-
-def fleiss_chance(q: int) -> Value:
-    """Two ratings drawn from the mean shares of the categories over all rated items."""
-    layout = Layout(q)
-
-    def value(sums: Floats) -> Floats:
-        shares = _shares(sums, layout)
-        return np.asarray((shares**2).sum(axis=1))
-
-    return value
-
-
-def gwet_chance(q: int, weights: Floats | None = None) -> Value:
-    """Only hard items are guessed: stays small where one category prevails."""
+    Only hard items are guessed: chance stays small where one category prevails.
+    """
     layout = Layout(q)
     nearness = float(q if weights is None else weights.sum())
 
-    def value(sums: Floats) -> Floats:
+    def chance(sums: Floats) -> Floats:
         shares = _shares(sums, layout)
         if q < 2:
             return np.full(len(sums), np.nan)
         return np.asarray(nearness / (q * (q - 1)) * (shares * (1 - shares)).sum(axis=1))
 
-    return value
+    return coefficient(q, chance)
+
+
+def brennan_prediger(q: int) -> Value:
+    """Brennan and Prediger 1981. ``q`` counts the declared categories."""
+    return coefficient(q, lambda sums: np.full(len(sums), 1 / max(q, 1)))
 
 
 def alpha_nominal(q: int) -> Value:
@@ -86,12 +80,6 @@ def alpha_nominal(q: int) -> Value:
         return correct_for_chance(observed, chance)
 
     return value
-
-
-def estimate(counts: Ints, value: Value, weights: Floats | None = None) -> float | None:
-    """A coefficient of a table of counts, shape (items, categories); None where there is none."""
-    found = float(value(agreement_parts(counts, weights).sum(axis=0, keepdims=True))[0])
-    return None if np.isnan(found) else found
 
 
 def correct_for_chance(observed: Floats, chance: Floats) -> Floats:
@@ -116,7 +104,7 @@ def own_options_parts(counts: Ints, options: Ints) -> Floats:
 
 def s_q(sums: Floats) -> Floats:
     """Of sums in the order of ``own_options_parts``; NaN where every item has one option."""
-    observed = divide(sums[:, 0], sums[:, 1])
+    observed = first_over_second(sums)
     return correct_for_chance(observed, divide(sums[:, 2], sums[:, 1]))
 
 
@@ -125,43 +113,33 @@ def conger_parts(ratings: Ratings) -> Floats:
 
     The table is dense: for many items, raters and categories take ``linear_conger``.
     """
-    shared = agreement_parts(ratings.counts())
     answers = np.zeros((ratings.n_items, ratings.n_raters * ratings.n_categories))
     answers[ratings.items, ratings.raters * ratings.n_categories + ratings.codes] = 1
-    return np.hstack([shared[:, [Layout.agree, Layout.pairable]], answers])
+    return np.hstack([shared_parts(ratings), answers])
 
 
 def conger_kappa(n_raters: int, q: int) -> Value:
-    """Of sums in the order of ``conger_parts``; raters without ratings are left out."""
-    chance = conger_chance(n_raters, q)
-    return lambda sums: correct_for_chance(divide(sums[:, 0], sums[:, 1]), chance(sums))
+    """Of sums in the order of ``conger_parts``; raters without ratings are left out.
 
-
-def conger_chance(n_raters: int, q: int) -> Value:
-    """A rating by one rater and one by another, each from that rater's own shares."""
+    Chance draws a rating by one rater and one by another, each from that rater's own shares.
+    """
 
     def value(sums: Floats) -> Floats:
         answers = sums[:, 2:].reshape(len(sums), n_raters, q)
         totals = answers.sum(axis=2, keepdims=True)
         shares = np.divide(answers, totals, out=np.zeros_like(answers), where=totals > 0)
         raters = (totals > 0).sum(axis=(1, 2))
-        summed = shares.sum(axis=1)
-        all_pairs = (summed**2).sum(axis=1)
+        all_pairs = (shares.sum(axis=1) ** 2).sum(axis=1)
         own_pairs = (shares**2).sum(axis=(1, 2))
-        return divide(all_pairs - own_pairs, (raters * (raters - 1)).astype(float))
+        chance = divide(all_pairs - own_pairs, (raters * (raters - 1)).astype(float))
+        return correct_for_chance(first_over_second(sums), chance)
 
     return value
 
 
-class LinearConger(NamedTuple):
-    """``parts``: agreement, pairable, change of chance: (items, 3); ``value``: of their sums."""
-
-    parts: Floats
-    value: Value
-
-
-def linear_conger(ratings: Ratings) -> LinearConger:
-    """Conger's kappa with three columns in place of those of ``conger_parts``.
+def linear_conger(ratings: Ratings) -> Coefficient:
+    """Conger's kappa with three columns in place of those of ``conger_parts``: agreement, pairable,
+    change of chance.
 
     Chance is linear about that of all ratings: its derivative by how often each rater gives each
     answer, summed over the answers of an item, is the item's part. The value and the linearised
@@ -184,9 +162,9 @@ def linear_conger(ratings: Ratings) -> LinearConger:
     slopes = 2 * (others - met[owners]) / (pairs * given[owners])
     moved = np.bincount(items, slopes[cell], ratings.n_items)
     shared = shared_parts(ratings)
-    return LinearConger(
+    return Coefficient(
         np.column_stack([shared, moved]),
-        lambda sums: correct_for_chance(divide(sums[:, 0], sums[:, 1]), chance + sums[:, 2]),
+        lambda sums: correct_for_chance(first_over_second(sums), chance + sums[:, 2]),
     )
 
 
@@ -211,4 +189,4 @@ def pooled_kappa(sums: Floats) -> Floats:
     q = (sums.shape[1] - 2) // 2
     margins = (sums[:, 2 : 2 + q] * sums[:, 2 + q :]).sum(axis=1)
     expected = divide(margins, sums[:, 1] ** 2)
-    return correct_for_chance(divide(sums[:, 0], sums[:, 1]), expected)
+    return correct_for_chance(first_over_second(sums), expected)

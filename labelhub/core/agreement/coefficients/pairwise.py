@@ -10,7 +10,7 @@ from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from labelhub.core.agreement.coefficients.chance import NIL, correct_for_chance
@@ -45,20 +45,6 @@ def contingency(first: Ints, second: Ints, q: int) -> Ints:
     both = (first >= 0) & (second >= 0)
     cells = first[both] * q + second[both]
     return np.bincount(cells, minlength=q * q).reshape(q, q).astype(np.int64)
-
-
-def expand(table: ArrayLike) -> Ints:
-    """The items of a table of counts: shape (items, 2), the row's and the column's rater's number.
-
-    The inverse of ``contingency``; ``ratings.from_matrix`` takes it, with q categories. Raises
-    ``InvalidInput`` unless the table is square and of whole numbers, none negative.
-    """
-    counts = np.asarray(table)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-        raise InvalidInput("A table of two raters has as many rows as columns.")
-    if not np.issubdtype(counts.dtype, np.integer) or (counts < 0).any():
-        raise InvalidInput("A table of two raters holds whole numbers of items, none negative.")
-    return np.repeat(np.argwhere(counts >= 0), counts.ravel(), axis=0)
 
 
 def all_pairs(ratings: Ratings) -> Ints:
@@ -165,10 +151,8 @@ def kappa_error(tables: Ints | Floats, weights: Floats | None = None) -> Floats:
     return np.sqrt(divide(np.maximum(spread, 0), n * beyond**4))
 
 
-def cohen(table: ArrayLike) -> Estimate:
-    """Cohen's kappa of one table and its error, checked as ``expand`` checks."""
-    expand(table)
-    counts = np.asarray(table, dtype=np.int64)
+def cohen(counts: Ints) -> Estimate:
+    """Cohen's kappa of one table and its error."""
     value, error = float(cohen_kappa(counts)), float(kappa_error(counts))
     known = None if np.isnan(value) else value
     return Estimate(known, None if known is None or np.isnan(error) else error)

@@ -7,27 +7,33 @@ weight: a million ratings are seldom more than a few hundred different rows.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from labelhub.core.agreement.ratings import Floats, Ints
+from labelhub.core.agreement.ratings import Floats, Ints, divide
 
 #: (draws, columns) of sums → (draws,) values; NaN where there is none.
 Value = Callable[[Floats], Floats]
+
+
+class Coefficient(NamedTuple):
+    """``parts``: of items, to be summed, shape (items, columns); ``value``: of the sums."""
+
+    parts: Floats
+    value: Value
+
+
+def first_over_second(sums: Floats) -> Floats:
+    """The first column of sums over the second: a share, or a mean beside ones."""
+    return divide(sums[:, 0], sums[:, 1])
+
 
 #: Tables of counts with fewer possible rows than this are numbered by position, without sorting.
 DIRECT = 1 << 20
 #: Bits of a row that fit into one number.
 WIDEST = 62
 HASH_SEED = 7
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Different rows of counts, shape (rows, categories), and how many items have each."""
-
-    counts: Ints
-    items: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,18 +56,6 @@ class Patterns:
     def table(self) -> Ints:
         """The counts of each item again: shape (items, categories)."""
         return np.asarray(self.counts[self.of_item])
-
-
-def distinct_rows(counts: Ints, often: Ints | None = None) -> Rows:
-    """The different rows of a table of counts, shape (items, categories).
-
-    ``often``: how many items each row represents, shape (items,); one by default.
-    """
-    found = find_patterns(counts)
-    if often is None:
-        return Rows(found.counts, found.items)
-    items = np.bincount(found.of_item, often, minlength=len(found.counts))
-    return Rows(found.counts, items.astype(np.int64))
 
 
 def find_patterns(counts: Ints) -> Patterns:
@@ -128,24 +122,35 @@ class Layout:
         return slice(4 + self.q, 4 + 2 * self.q)
 
 
-def agreement_parts(counts: Ints, weights: Floats | None = None) -> Floats:
-    """A row of parts (see ``Layout``) for each row of counts.
+def agreement_parts(
+    counts: Ints | Floats, weights: Floats | None = None, squares: Floats | None = None
+) -> Floats:
+    """A row of parts (see ``Layout``) for each row of counts, of shape (..., categories).
 
     ``weights``: of agreement, shape (categories, categories), 1 on the diagonal; identity by
-    default. Rows without ratings are all zero.
+    default. ``squares``: as for ``count_pairs``. Rows without ratings are all zero.
     """
-    q = counts.shape[1]
-    layout = Layout(q)
+    layout = Layout(counts.shape[-1])
     table = counts.astype(np.float64)
-    ratings = table.sum(axis=1)
     near = table if weights is None else table @ weights
-    pairs = (table * (near - 1)).sum(axis=1)
-    two, rated = ratings >= 2, ratings >= 1
-    found = np.zeros((len(table), 4 + 2 * q))
-    found[two, layout.agree] = pairs[two] / (ratings[two] * (ratings[two] - 1))
-    found[:, layout.pairable] = two
-    found[:, layout.rated] = rated
-    found[two, layout.pairs] = pairs[two] / (ratings[two] - 1)
-    np.divide(table, ratings[:, None], out=found[:, layout.shares], where=rated[:, None])
-    found[:, layout.margins] = np.where(two[:, None], table, 0)
+    ratings, pairs = count_pairs(table, squares)
+    agreeing = (table * near).sum(axis=-1) - (ratings if squares is None else squares)
+    two, rated = pairs > 0, ratings > 0
+    found = np.zeros((*ratings.shape, 4 + 2 * layout.q))
+    np.divide(agreeing, pairs, out=found[..., layout.agree], where=two)
+    found[..., layout.pairable] = two
+    found[..., layout.rated] = rated
+    np.divide(agreeing * ratings, pairs, out=found[..., layout.pairs], where=two)
+    np.divide(table, ratings[..., None], out=found[..., layout.shares], where=rated[..., None])
+    found[..., layout.margins] = table * two[..., None]
     return found
+
+
+def count_pairs(table: Floats, squares: Floats | None = None) -> tuple[Floats, Floats]:
+    """Ratings and pairs of different ratings of each row of counts, both of shape (...).
+
+    ``squares``: the sum of squares of what each single rating counts; once by default. A rating
+    that counts more is never compared with itself.
+    """
+    ratings = table.sum(axis=-1)
+    return ratings, ratings**2 - (ratings if squares is None else squares)

@@ -20,24 +20,28 @@ from labelhub.core.agreement.aggregation.majority import (
     majority_accuracy,
     median_categories,
     one_hot,
+    winners,
 )
 from labelhub.core.agreement.alt_test import mean_leads
-from labelhub.core.agreement.coefficients import chance
+from labelhub.core.agreement.coefficients import alpha, chance
 from labelhub.core.agreement.coefficients.sums import number_keys
 from labelhub.core.agreement.estimation import (
     Units,
-    add_doubts,
     estimate,
+    estimate_divergence,
     estimate_share,
-    few_items_doubt,
     item_units,
     share_over_clusters,
+    withhold_interval,
 )
-from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.agreement.figures import Figure, Record, share, undefined
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings, divide
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.aggregated_labels import WAYS, AggregatedLabels
-from labelhub.core.agreement.reports.divergences import estimate_divergence
+from labelhub.core.agreement.reports.aggregated_labels import (
+    WAYS,
+    AggregatedLabels,
+    majority_labels,
+)
 from labelhub.core.agreement.reports.label_matrix import (
     KINDS,
     LabelMatrix,
@@ -47,13 +51,8 @@ from labelhub.core.agreement.reports.label_matrix import (
     sparse_units,
     units_of,
 )
-from labelhub.core.agreement.reports.sets import (
-    decision_accuracy,
-    majority_labels,
-    set_figures,
-    set_members,
-)
-from labelhub.core.agreement.reports.texts import text_accuracy
+from labelhub.core.agreement.reports.texts import AGAINST, text_accuracy
+from labelhub.core.schema import LabelType
 
 #: Items by categories: two tables of them, 160 MB; more are sparse.
 MOST_TABLE_CELLS = 10_000_000
@@ -163,15 +162,11 @@ FEWEST_VOTED_ITEMS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class VotesAccuracy:
+class VotesAccuracy(Record):
     """How often a majority of ``votes`` labels is right."""
 
     votes: int
     accuracy: Figure
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"votes": self.votes, "accuracy": self.accuracy}
 
 
 def accuracy_by_votes(scored: ScoredItems) -> Sequence[VotesAccuracy]:
@@ -225,44 +220,35 @@ MOST_CONFUSED = 60
 
 
 @dataclass(frozen=True, slots=True)
-class AgreementLevel:
+class AgreementLevel(Record):
     """Items on which exactly ``agreeing`` labels of the kind are the same; 0: all differ."""
 
     agreeing: int
     items: int
     accuracy: Figure
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"agreeing": self.agreeing, "items": self.items, "accuracy": self.accuracy}
-
 
 @dataclass(frozen=True, slots=True)
-class RaterScore:
+class RaterScore(Record):
     """One annotator against the truth."""
 
     id: int
-    name: str
+    annotator: str
     accuracy: Figure
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"id": self.id, "annotator": self.name, "accuracy": self.accuracy}
 
 
 @dataclass(frozen=True, slots=True)
-class KindAccuracy:
+class KindAccuracy(Record):
     """A kind against a truth.
 
-    ``items`` have both; ``own``: on how many of them the truth is a decision by this very kind.
+    ``items`` have both; ``own_decisions``: on how many of them this very kind decided the truth.
     ``confusion``: single most frequent answers against the truth, None without shared categories.
     """
 
-    kind: str
     items: int
     labels: int
     ties: int
-    own: int
+    own_decisions: int
     figures: dict[str, Figure]
     by_agreeing: Sequence[AgreementLevel] = ()
     annotators: Sequence[RaterScore] = ()
@@ -271,31 +257,64 @@ class KindAccuracy:
     by_votes: Sequence[VotesAccuracy] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {
-            "items": self.items,
-            "labels": self.labels,
-            "ties": self.ties,
-            "own_decisions": self.own,
-            **self.figures,
-            "by_agreeing": [group.to_json() for group in self.by_agreeing],
-            "by_votes": [vote.to_json() for vote in self.by_votes],
-            "annotators": [rater.to_json() for rater in self.annotators],
-            **self._confusion(),
-            "per_label": [label.to_json() for label in self.per_label],
-        }
-
-    def _confusion(self) -> dict[str, Any]:
-        """The matrix of the labels that are most frequent, their names, and how many are not."""
+        """JSON-ready form; of the matrix the most frequent labels, and how many others."""
+        found = Record.to_json(self)
         if self.confusion is None:
-            return {"confusion": None}
+            return found
         labels = self.confusion.labels
         shown = [labels[place] for place in self.confusion.most_frequent(MOST_CONFUSED)]
         return {
+            **found,
             "confusion": self.confusion.to_json(MOST_CONFUSED),
             "confusion_labels": shown,
             "confusion_left_out": len(labels) - len(shown),
         }
+
+
+OF_LABELS = ("accuracy", "majority_accuracy", *(f"{way}_accuracy" for way in WAYS))
+BEYOND_CHANCE = ("cohen_kappa", "js_divergence")
+OF_OPTIONS = ("lift_over_guessing",)
+OF_SINGLE_ANSWERS = (
+    "majority_kappa",
+    "macro_precision",
+    "macro_recall",
+    "macro_f1",
+    "balanced_accuracy",
+    "mcc",
+)
+OF_SETS = (
+    "exact_match",
+    "hamming_loss",
+    "label_majority_accuracy",
+    "label_dawid_skene_accuracy",
+    "micro_precision",
+    "micro_recall",
+    "micro_f1",
+    "macro_f1",
+)
+OF_POINTS = (
+    "median_accuracy",
+    "median_spearman",
+    "median_quadratic_kappa",
+    "median_mean_absolute_error",
+    "median_root_mean_squared_error",
+    "mean_absolute_error",
+    "root_mean_squared_error",
+    "spearman",
+    "quadratic_kappa",
+)
+
+
+def accuracy_names(task: LabelType) -> tuple[str, ...]:
+    """The figures of a kind against a truth, whatever its labels are."""
+    names = OF_LABELS + BEYOND_CHANCE
+    if task.written:
+        return names + AGAINST
+    if not task.labelled:
+        return names + OF_OPTIONS
+    if task.several:
+        return names + OF_SETS
+    return names + OF_SINGLE_ANSWERS + (OF_POINTS if task.ordered else ())
 
 
 def measure_accuracy(
@@ -307,17 +326,15 @@ def measure_accuracy(
     missing: str = reasons.NO_GOLD,
 ) -> KindAccuracy:
     """Measure ``kind`` by ``truth``, category numbers of shape (items,), -1 where unknown."""
-    patterns = matrix.patterns_of(kind)
+    patterns, names = matrix.patterns_of(kind), accuracy_names(matrix.task)
     rows = np.flatnonzero((truth >= 0) & (patterns.totals > 0)[patterns.of_item])
     if not len(rows):
         reason = reasons.NO_SHARED_ITEMS if (truth >= 0).any() else missing
-        nothing = dict.fromkeys(("accuracy", "majority_accuracy"), undefined(reason))
-        return KindAccuracy(kind, 0, 0, 0, 0, nothing)
+        return KindAccuracy(0, 0, 0, 0, dict.fromkeys(names, undefined(reason)))
     scored = ScoredItems(matrix, kind, truth[rows], rows)
-    figures = {
-        "accuracy": scored.accuracy(),
-        "majority_accuracy": scored.mean(scored.credit),
-    }
+    # Which figures there are never depends on the labels: of too many different ones some are null.
+    figures = dict.fromkeys(names, undefined(reasons.MANY_ANSWERS))
+    figures |= {"accuracy": scored.accuracy(), "majority_accuracy": scored.mean(scored.credit)}
     figures |= _aggregated_accuracies(scored, kind, aggregated)
     figures |= scored.beyond_chance() | text_accuracy(matrix, kind, truth)
     figures |= median_figures(matrix, kind, truth[rows], rows)
@@ -328,7 +345,6 @@ def measure_accuracy(
         figures |= set_figures(table)
         figures["label_dawid_skene_accuracy"] = _decision_figure(scored, kind, table, aggregated)
     return KindAccuracy(
-        kind,
         len(rows),
         scored.labels,
         scored.ties,
@@ -367,7 +383,7 @@ def answer_confusion(
     if matrix.sets is None:
         votes = matrix.votes_of(kind)
         return confusion_of(matrix, votes, truth, rows) if matrix.shares_categories else None
-    names, members = set_members(matrix.sets)
+    names, members = alpha.set_members(matrix.sets)
     predicted = majority_labels(matrix.of_kind(kind), members)[rows]
     clusters = matrix.clusters_of(rows)
     return scores.tabulate(predicted, members[truth], names, clusters=clusters, unit=matrix.unit)
@@ -412,41 +428,35 @@ def _annotator_accuracies(matrix: LabelMatrix, kind: str, truth: Ints) -> list[R
     right = scored.codes == truth[scored.items]
     hits = np.bincount(scored.raters[right], minlength=len(matrix.raters))
     whole = np.bincount(scored.raters, minlength=len(matrix.raters))
-    together = _clustered_accuracies(matrix, scored, right)
+    if matrix.clusters is None:
+        counts = zip(hits.tolist(), whole.tolist(), strict=True)
+        figures = [withhold_interval(share(*part, reason=reasons.NO_GOLD)) for part in counts]
+    else:
+        figures = _clustered_accuracies(matrix, matrix.clusters, scored, right)
     return [
-        RaterScore(
-            rater.id,
-            rater.name,
-            together[position]
-            if together
-            else add_doubts(
-                share(int(hits[position]), int(whole[position]), reason=reasons.NO_GOLD),
-                few_items_doubt(int(whole[position])),
-            ),
-        )
-        for position, rater in enumerate(matrix.raters)
-        if whole[position]
+        RaterScore(rater.id, rater.name, figure)
+        for rater, figure, labels in zip(matrix.raters, figures, whole, strict=True)
+        if labels
     ]
 
 
-def _clustered_accuracies(matrix: LabelMatrix, scored: Ratings, right: Bools) -> dict[int, Figure]:
-    """Accuracy of each rater where items belong together; nothing where they do not.
+def _clustered_accuracies(
+    matrix: LabelMatrix, clusters: Ints, scored: Ratings, right: Bools
+) -> list[Figure]:
+    """Accuracy of each rater where items belong together.
 
     Of all raters at once: a pass for each of many would take long.
     """
-    if matrix.clusters is None:
-        return {}
-    _, numbers = np.unique(matrix.clusters, return_inverse=True)
+    _, numbers = np.unique(clusters, return_inverse=True)
     hits = right.astype(np.int64)
     summed = mean_leads(scored.raters, hits, len(matrix.raters), numbers[scored.items])
-    raters = np.flatnonzero(summed.n)
-    own = summed.of(summed.n > 0)
-    columns = (raters, own.n.astype(np.int64), own.total / own.n, own.error, own.units)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return {
-        rater: share_over_clusters(number, error, n=n, unit=matrix.unit, clusters=clusters)
-        for rater, n, number, error, clusters in rows
-    }
+    columns = (summed.total, summed.n.astype(np.int64), summed.error, summed.units)
+    return [
+        share_over_clusters(total / n, error, n=n, unit=matrix.unit, clusters=units)
+        if n
+        else undefined(reasons.NO_GOLD)
+        for total, n, error, units in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def _majority_scores(confusion: scores.ConfusionMatrix, matrix: LabelMatrix) -> dict[str, Figure]:
@@ -464,3 +474,28 @@ def _majority_scores(confusion: scores.ConfusionMatrix, matrix: LabelMatrix) -> 
     return (
         found if matrix.scores is None else found | scores.ordinal_scores(confusion, matrix.scores)
     )
+
+
+def set_figures(found: scores.ConfusionMatrix) -> dict[str, Figure]:
+    """Exact match, Hamming loss, micro and macro F1 of sets, and the accuracy of single decisions.
+
+    Macro F1 is the mean over the labels that are predicted or true of any item.
+    """
+    figures, macro = scores.decision_scores(found), scores.overall_scores(found)["macro_f1"]
+    return {
+        "label_majority_accuracy": figures.pop("accuracy"),
+        **figures,
+        "macro_f1": undefined(reasons.NEITHER) if macro["value"] is None else macro,
+    }
+
+
+def decision_accuracy(matrix: LabelMatrix, rows: Ints, likely: Floats, true: Bools) -> Figure:
+    """Share of right decisions; ``likely``: the chance of each label; a tie counts half.
+
+    Both of shape (rows, labels).
+    """
+    won = winners(np.stack([1 - likely, likely], axis=-1).reshape(-1, 2))
+    credit = won[np.arange(len(won)), true.reshape(-1).astype(np.int64)] / won.sum(axis=1)
+    whole = np.full(len(rows), true.shape[1])
+    columns = np.column_stack([credit.reshape(true.shape).sum(axis=1), whole])
+    return estimate_share(units_of(matrix, columns, rows), n=len(rows), missing=reasons.NEITHER)

@@ -1,6 +1,7 @@
 """The labels of a kind aggregated into one answer an item, in every way that is reported."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,10 +12,10 @@ from labelhub.core.agreement.aggregation.majority import (
     weighted_vote,
     winners,
 )
+from labelhub.core.agreement.coefficients import alpha
 from labelhub.core.agreement.ratings import Bools, Floats, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
-from labelhub.core.agreement.reports.sets import set_members, split_by_label
 
 #: Items by categories: their tables of floats take 200 MB.
 MOST_CELLS = 25_000_000
@@ -84,7 +85,7 @@ class AggregatedLabels:
         no label. Only without ``label_refusal``.
         """
         if kind not in self._labels:
-            names, members = set_members(self._matrix.sets or ())
+            names, members = alpha.set_members(self._matrix.sets or ())
             ratings, enough = self._matrix.of_kind(kind), FEW_SETS * self._matrix.raters_of(kind)
             decisions = len(names) * len(ratings)
             chances = [
@@ -105,6 +106,27 @@ class AggregatedLabels:
         if (kind, way) not in self._known:
             self._known[kind, way] = winners(WAYS[way](self._matrix.of_kind(kind)))
         return self._known[kind, way]
+
+
+def split_by_label(ratings: Ratings, members: Bools) -> list[Ratings]:
+    """The ratings of each label: 1 where the set has it, else 0. ``members``: (sets, labels)."""
+    return [
+        replace(ratings, codes=has[ratings.codes].astype(np.int64), n_categories=2)
+        for has in members.T
+    ]
+
+
+def majority_labels(ratings: Ratings, members: Bools) -> Floats:
+    """How far the majority gives each label to an item: 1 where more than half of its sets have it,
+    a half in a tie, else 0.
+
+    Shape (items, labels).
+    """
+    found = np.zeros((ratings.n_items, members.shape[1]))
+    for column, votes in enumerate(split_by_label(ratings, members)):
+        counts = votes.counts()
+        found[:, column] = (1 + np.sign(counts[:, 1] - counts[:, 0])) / 2
+    return found
 
 
 def _by_dawid_skene(

@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isfinite, nan
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import fdtri
 
 from labelhub.core.agreement.coefficients import alpha, chance, sums
 from labelhub.core.agreement.coefficients.chance import conger_kappa, conger_parts, linear_conger
@@ -13,19 +17,19 @@ from labelhub.core.agreement.estimation import (
     cluster_units,
     estimate,
     estimate_share,
-    few_items_doubt,
     item_units,
     limit_interval,
     rare_categories_doubt,
+    withhold_interval,
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.icc import Icc, icc
+from labelhub.core.agreement.intervals import UPPER
 from labelhub.core.agreement.ratings import Floats, Ratings, keep_latest
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
 from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
-from labelhub.core.agreement.reports.sets import set_members
 from labelhub.core.agreement.reports.texts import text_agreement
+from labelhub.core.errors import InvalidInput
 
 #: Items by annotators by categories: up to so many each draw has a chance of its own.
 MOST_CELLS = 400_000
@@ -144,8 +148,8 @@ def _categorised_figures(matrix: LabelMatrix, kind: str) -> Figures:
         for name, figure in _intraclass_correlations(matrix.of_kind(kind), matrix.scores).items():
             found[name] = add_doubts(figure, ignored)
     if matrix.sets is not None:
-        found["alpha_masi"] = counts.alpha(alpha.masi_distance(matrix.sets))
-        found["alpha_jaccard"] = counts.alpha(alpha.jaccard_distance(matrix.sets))
+        found["alpha_masi"] = counts.alpha(alpha.set_distances(matrix.sets, masi=True))
+        found["alpha_jaccard"] = counts.alpha(alpha.set_distances(matrix.sets, masi=False))
     return found
 
 
@@ -158,7 +162,7 @@ def _many_sets_figures(matrix: LabelMatrix, kind: str) -> Figures:
     rows, items = np.unique(ratings.items, return_inverse=True)
     own, n = replace(ratings, items=items, n_items=len(rows)), len(rows)
     found = {"percent": estimate_share(units_of(matrix, chance.shared_parts(own), rows), n=n)}
-    members = set_members(matrix.sets or ())[1]
+    members = alpha.set_members(matrix.sets or ())[1]
     for name, masi in (("alpha_masi", True), ("alpha_jaccard", False)):
         parts, value = alpha.linear_set_alpha(own, members, masi=masi)
         found[name] = estimate(units_of(matrix, parts, rows), value, n=n)
@@ -265,13 +269,121 @@ def _intraclass_correlations(ratings: Ratings, points: Sequence[float]) -> Figur
     }
 
 
+#: A sum of squares below this part of the whole is a zero after rounding.
+ROUNDING = 1e-12
+
+
+class Icc(NamedTuple):
+    """One form with its interval (95 %); None where undefined."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class IntraclassCorrelations:
+    """Both forms on the same ``items``, those that all raters rated."""
+
+    icc_2_1: Icc
+    icc_2_k: Icc
+    items: int
+
+
+class _Squares(NamedTuple):
+    """Mean squares of the analysis of variance, as the paper names them, of n items, k raters."""
+
+    n: int
+    k: int
+    between: float
+    judges: float
+    error: float
+
+
+def icc(ratings: ArrayLike) -> IntraclassCorrelations:
+    """Intraclass correlations (2,1) and (2,k) (Shrout and Fleiss 1979, table 4 and its intervals).
+
+    They tell how far numbers depend on their rater. The raters are a sample of all possible raters,
+    so a rater who is always higher lowers the value: (2,1) is how good one rating is, (2,k) the
+    mean of all k.
+
+    Args:
+        ratings: shape (items, raters): numbers on a scale of equal steps; NaN where missing.
+
+    The analysis needs complete rows: items with a missing rating are dropped. Undefined for fewer
+    than two items or raters and where all ratings are the same; (2,k) also where the items' means
+    vary less than by chance alone. The interval is undefined where nothing is left to chance and
+    where its approximation fails (F near 0). Raises InvalidInput unless it is a table of numbers.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim != 2 or np.isinf(table).any():
+        raise InvalidInput("Intraclass correlations take a table of items by raters.")
+    complete = table[~np.isnan(table).any(axis=1)]
+    n, k = complete.shape
+    single = _single(_mean_squares(complete)) if n > 1 and k > 1 else Icc(None, None, None)
+    # By the formula of Spearman and Brown (1910), value and ends alike.
+    # At -1 / (k - 1) the means do not vary at all; below, their spread is estimated as negative.
+    mean = Icc(
+        *(
+            None if r is None or 1 + (k - 1) * r < ROUNDING else k * r / (1 + (k - 1) * r)
+            for r in single
+        )
+    )
+    return IntraclassCorrelations(icc_2_1=single, icc_2_k=mean, items=n)
+
+
+def _mean_squares(table: Floats) -> _Squares:
+    n, k = table.shape
+    centred = table - table.mean()
+    whole = float((centred**2).sum())
+    between = k * float((centred.mean(axis=1) ** 2).sum())
+    judges = n * float((centred.mean(axis=0) ** 2).sum())
+    sums = [between, judges, whole - between - judges]
+    # Ratings far from 0 that are all the same leave squares of the size of their rounding.
+    floor = ROUNDING * max(whole, float((table**2).sum()) * ROUNDING)
+    between, judges, error = (square if square > floor else 0.0 for square in sums)
+    free = (n - 1) * (k - 1)
+    return _Squares(n, k, between / (n - 1), judges / (k - 1), error / free)
+
+
+def _single(s: _Squares) -> Icc:
+    """(2,1)."""
+    n, k = s.n, s.k
+    raters = k * (s.judges - s.error) / n
+    value = _ratio(s.between - s.error, s.between + (k - 1) * s.error + raters)
+    v = _freedom(s, value)
+    f_low, f_high = float(fdtri(n - 1, v, UPPER)), float(fdtri(v, n - 1, UPPER))
+    # NaN without v; with v near 0 the approximation fails and its ends leave out the value itself.
+    if not (isfinite(f_low) and min(f_low, f_high) >= 1):
+        return Icc(value, None, None)
+    rest = k * s.judges + (k * n - k - n) * s.error
+    low = _ratio(n * (s.between - f_low * s.error), f_low * rest + n * s.between)
+    high = _ratio(n * (f_high * s.between - s.error), rest + n * f_high * s.between)
+    return Icc(value, low, high)
+
+
+def _freedom(s: _Squares, value: float | None) -> float:
+    """Satterthwaite's degrees of freedom of the noise of (2,1), the paper's v; NaN if undefined."""
+    n, k = s.n, s.k
+    if value is None or s.error == 0:
+        return nan
+    judges = k * value * s.judges / s.error
+    items = n * (1 + (k - 1) * value) - k * value
+    parts = judges**2 / (k - 1) + items**2 / ((n - 1) * (k - 1))
+    return (judges + items) ** 2 / parts if parts else nan
+
+
+def _ratio(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
 def _correlation(form: Icc, items: int, reason: str) -> Figure:
     if form.value is None:
         return undefined(reason)
     ends = (float("nan") if end is None else end for end in (form.low, form.high))
     low, high = limit_interval(form.value, *ends)
     result = figure(float(form.value), low=low, high=high, n=items, method=SHROUT_FLEISS)
-    return add_doubts(result, few_items_doubt(items))
+    return withhold_interval(result)
 
 
 def _uncategorised_figures(matrix: LabelMatrix, kind: str) -> Figures:

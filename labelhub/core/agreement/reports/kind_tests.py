@@ -9,15 +9,17 @@ and the p-value of items is given beside it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from math import nan
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom
 
+from labelhub.core.agreement.coefficients.sums import first_over_second
 from labelhub.core.agreement.estimation import estimate, estimate_share
-from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.figures import Figure, Record, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, divide
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.accuracy import answer_confusion, own_decisions
@@ -49,7 +51,7 @@ MOST_SUMS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class KindPairTest:
+class KindPairTest(Record):
     """``difference``: accuracy of ``a`` less that of ``b`` on the ``items`` that both answered.
 
     ``only_a``, ``only_b``: discordant items, on which the one has more credit than the other.
@@ -62,44 +64,40 @@ class KindPairTest:
     only_a: int
     only_b: int
     p: float
-    p_holm: float
     difference: Figure
     method: str
     p_items: float | None = None
+    p_holm: float = nan
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
+        """JSON-ready form; ``p_items`` only where it is known."""
+        found = Record.to_json(self)
         if self.p_items is None:
-            del fields["p_items"]
-        return fields | {"reliable": self.p_holm < LEVEL}
+            del found["p_items"]
+        return found | {"reliable": self.p_holm < LEVEL}
 
 
 @dataclass(frozen=True, slots=True)
-class LabelComparison:
+class LabelComparison(Record):
     """F1 of every kind on one label; ``best`` is significantly better than every other one."""
 
     label: str
     f1: Mapping[str, Figure]
     best: str | None
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"label": self.label, "best": self.best, "f1": dict(self.f1)}
-
 
 @dataclass(frozen=True, slots=True)
-class KindTests:
+class KindTests(Record):
     """All pairs of kinds, and the rest on the ``items`` that all answered.
 
-    ``q``: Cochran's; None where the kinds never differ. ``p_items`` as of a pair. ``accuracy``: of
+    ``cochran_q``: None where the kinds never differ. ``p_items`` as of a pair. ``accuracy``: of
     the most frequent answers; ``best``: the kind that is significantly more often right than every
     other one, among those that decided none of the truth themselves.
     """
 
     kinds: Sequence[str]
     items: int
-    q: float | None
+    cochran_q: float | None
     p: float | None
     pairs: Sequence[KindPairTest]
     method: str
@@ -107,48 +105,27 @@ class KindTests:
     best: str | None
     labels: Sequence[LabelComparison] = field(default_factory=list)
     p_items: float | None = None
+    reason: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        fields = {
-            "kinds": list(self.kinds),
-            "items": self.items,
-            "cochran_q": self.q,
-            "p": self.p,
-            "method": self.method,
-            "pairs": [pair.to_json() for pair in self.pairs],
-            "accuracy": dict(self.accuracy),
-            "best": self.best,
-            "labels": [label.to_json() for label in self.labels],
-        }
-        return fields | ({} if self.p_items is None else {"p_items": self.p_items})
+        """JSON-ready form; ``p_items`` and ``reason`` only where there is one."""
+        optional = [name for name in ("p_items", "reason") if getattr(self, name) is None]
+        return {name: part for name, part in Record.to_json(self).items() if name not in optional}
 
 
-def compare_kinds(matrix: LabelMatrix, kinds: Sequence[str], truth: Ints) -> KindTests | None:
-    """Compare the most frequent answers of ``kinds``; None with fewer than two."""
+def compare_kinds(matrix: LabelMatrix, kinds: Sequence[str], truth: Ints) -> KindTests:
+    """Compare the most frequent answers of ``kinds``; without pairs where they are below two."""
     if len(kinds) < 2:
-        return None
+        return KindTests((), 0, None, None, (), "", {}, None, reason=reasons.ONE_KIND)
     rows = np.flatnonzero(truth >= 0)
     credit = np.column_stack([matrix.votes_of(kind).credit(truth[rows], rows) for kind in kinds])
     clusters = matrix.clusters_of(rows)
-    pairs = list(combinations(range(len(kinds)), 2))
-    tests = [_test_pair(credit[:, pair], clusters, matrix.unit) for pair in pairs]
-    found = []
-    for (first, second), test, p_holm in zip(
-        pairs, tests, holm([test.p for test in tests]), strict=True
-    ):
-        lead = credit[:, first] - credit[:, second]
-        both = np.flatnonzero(~np.isnan(lead))
-        found.append(
-            KindPairTest(
-                a=kinds[first],
-                b=kinds[second],
-                items=len(both),
-                p_holm=p_holm,
-                difference=_difference(matrix, rows[both], lead[both]),
-                **test._asdict(),
-            )
-        )
+    pairs = [
+        _compare_pair(matrix, (kinds[a], kinds[b]), rows, credit[:, (a, b)])
+        for a, b in combinations(range(len(kinds)), 2)
+    ]
+    adjusted = holm([pair.p for pair in pairs])
+    found = [replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)]
     fair = [kind for kind in kinds if not own_decisions(matrix, kind, truth, rows)]
     all_answered = ~np.isnan(credit).any(axis=1)
     shared, complete = rows[all_answered], credit[all_answered]
@@ -173,31 +150,34 @@ def compare_kinds(matrix: LabelMatrix, kinds: Sequence[str], truth: Ints) -> Kin
     )
 
 
-class _PairTest(NamedTuple):
-    """The parts of a ``KindPairTest`` that are known before the adjustment."""
+def _compare_pair(
+    matrix: LabelMatrix, kinds: tuple[str, str], rows: Ints, credit: Floats
+) -> KindPairTest:
+    """Two kinds on the items that both answered, before the adjustment for other pairs.
 
-    only_a: int
-    only_b: int
-    p: float
-    method: str
-    p_items: float | None = None
-
-
-def _test_pair(credit: Floats, clusters: Ints | None, unit: str) -> _PairTest:
-    """Two kinds on the items that both answered; ``credit``: shape (items, 2), NaN without."""
+    ``credit``: on the items ``rows``, shape (rows, 2), NaN without an answer.
+    """
     answered = ~np.isnan(credit).any(axis=1)
-    lead = credit[answered, 0] - credit[answered, 1]
+    lead, both = credit[answered, 0] - credit[answered, 1], rows[answered]
     whole, discordant = _in_whole_numbers(lead), np.abs(lead) > NIL
-    only_a, only_b = int((discordant & (lead > 0)).sum()), int((discordant & (lead < 0)).sum())
-    by_item = sign_flip(whole)
+    clusters = matrix.clusters_of(both)
+    by_item = tested = sign_flip(whole)
+    method = EXACT
     if clusters is not None:
-        found = sign_flip(sum_by_cluster(whole, clusters[answered]))
-        method = f"{FLIPPED.format(unit=unit)}{found.how}; {TIES}"
-        return _PairTest(only_a, only_b, found.p, method, by_item.p)
-    method = f"{FLIPPED.format(unit='items')}{by_item.how}"
-    if np.abs(whole).max(initial=0) <= 1:
-        method = EXACT
-    return _PairTest(only_a, only_b, by_item.p, f"{method}; {TIES}")
+        tested = sign_flip(sum_by_cluster(whole, clusters))
+    if clusters is not None or np.abs(whole).max(initial=0) > 1:
+        unit = "items" if clusters is None else matrix.unit
+        method = f"{FLIPPED.format(unit=unit)}{tested.how}"
+    return KindPairTest(
+        *kinds,
+        items=len(both),
+        only_a=int((discordant & (lead > 0)).sum()),
+        only_b=int((discordant & (lead < 0)).sum()),
+        p=tested.p,
+        difference=_difference(matrix, both, lead),
+        method=f"{method}; {TIES}",
+        p_items=None if clusters is None else by_item.p,
+    )
 
 
 def _in_whole_numbers(credit: Floats) -> Ints:
@@ -229,7 +209,7 @@ def _difference(matrix: LabelMatrix, rows: Ints, differences: Floats) -> Figure:
     if not len(rows):
         return undefined(reasons.NO_SHARED_ITEMS)
     found = mean_units(matrix, differences, rows)
-    return estimate(found, lambda sums: divide(sums[:, 0], sums[:, 1]), n=len(rows))
+    return estimate(found, first_over_second, n=len(rows))
 
 
 #: By how much the first kind of a pair is better, and the corrected p-value of that.

@@ -123,6 +123,11 @@ class LabelMatrix:
             if self.rejections.get(kind) or (active & (self.kind_of == number)).any()
         ]
 
+    @property
+    def labelled_kinds(self) -> list[str]:
+        """The kinds that labelled."""
+        return [kind for kind in self.kinds if len(self.of_kind(kind))]
+
     @cached_property
     def _by_kind(self) -> dict[str, Ratings]:
         return {}

@@ -1,6 +1,6 @@
 """How far two kinds of annotators, or two annotators, agree with each other."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -21,16 +21,16 @@ from labelhub.core.agreement.estimation import (
     Units,
     add_doubts,
     estimate,
+    estimate_divergence,
     estimate_share,
-    few_items_doubt,
     limit_interval,
     linearised_figure,
     share_over_clusters,
+    withhold_interval,
 )
-from labelhub.core.agreement.figures import Figure, figure, share, undefined
+from labelhub.core.agreement.figures import Figure, Record, figure, share, undefined
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
-from labelhub.core.agreement.reports.divergences import estimate_divergence
 from labelhub.core.agreement.reports.label_matrix import (
     AUTHORS,
     LabelMatrix,
@@ -39,10 +39,10 @@ from labelhub.core.agreement.reports.label_matrix import (
 )
 from labelhub.core.agreement.reports.reasons import ignored_clusters_doubt
 from labelhub.core.agreement.reports.texts import (
-    missing_text_agreement,
     text_agreement_of_kinds,
     text_agreement_of_raters,
 )
+from labelhub.core.schema import LabelType
 
 
 def kappa_weights(matrix: LabelMatrix) -> dict[str, Floats | None]:
@@ -53,50 +53,33 @@ def kappa_weights(matrix: LabelMatrix) -> dict[str, Floats | None]:
     return kappas
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PairIntervals:
-    """Gives the figures of pairs their intervals over clusters.
+def _intervals_by_cluster(
+    matrix: LabelMatrix, codes: ClusteredCodes | None, rater: int, tables: Ints
+) -> list[dict[str, Figure]]:
+    """The figures of ``rater`` and each that follows, with their ``tables``, over clusters.
 
-    ``codes``: None without clusters, or (``doubt``) where there are too many ratings.
+    ``codes``: None without clusters, or where there are too many ratings for them: a doubt.
     """
-
-    codes: ClusteredCodes | None
-    weights: Mapping[str, Floats | None]
-    unit: str
-    doubt: str | None
-
-    @classmethod
-    def of(cls, matrix: LabelMatrix, ratings: Ratings) -> "PairIntervals":
-        """``ratings``: the labels of the compared annotators, numbered in their order."""
-        codes = None
-        if matrix.clusters is not None:
-            _, numbers = np.unique(matrix.clusters, return_inverse=True)
-            codes = clustered_codes(ratings, numbers)
-        weights = kappa_weights(matrix) if matrix.shares_categories else {}
-        return cls(codes, weights, matrix.unit, ignored_clusters_doubt(matrix))
-
-    def with_intervals(
-        self, rater: int, tables: Ints, found: Sequence[Mapping[str, Figure]]
-    ) -> list[dict[str, Figure]]:
-        """``found`` for ``rater`` and each that follows, with their ``tables``, by cluster."""
-        rows = [dict(figures) for figures in found]
-        if self.codes is None:
-            return [
-                {name: add_doubts(plain, self.doubt) for name, plain in figures.items()}
-                for figures in rows
-            ]
-        parts = {"percent": percent_parts(tables)}
-        parts |= {name: kappa_parts(tables, weights) for name, weights in self.weights.items()}
-        for name, near in parts.items():
-            errors, clusters = self.codes.spread(rater, near)
-            over_clusters = share_over_clusters if name == "percent" else linearised_figure
-            for figures, error, count in zip(rows, errors.tolist(), clusters.tolist(), strict=True):
-                plain = figures[name]
-                if plain["value"] is not None:
-                    figures[name] = over_clusters(
-                        plain["value"], error, n=plain["n"], unit=self.unit, clusters=count
-                    )
-        return rows
+    rows = _table_figures(matrix, tables)
+    if codes is None:
+        doubt = ignored_clusters_doubt(matrix)
+        return [
+            {name: add_doubts(plain, doubt) for name, plain in figures.items()} for figures in rows
+        ]
+    parts = {"percent": percent_parts(tables)}
+    if matrix.shares_categories:
+        kappas = kappa_weights(matrix).items()
+        parts |= {name: kappa_parts(tables, weights) for name, weights in kappas}
+    for name, near in parts.items():
+        errors, clusters = codes.spread(rater, near)
+        over_clusters = share_over_clusters if name == "percent" else linearised_figure
+        for figures, error, count in zip(rows, errors.tolist(), clusters.tolist(), strict=True):
+            plain = figures[name]
+            if plain["value"] is not None:
+                figures[name] = over_clusters(
+                    plain["value"], error, n=plain["n"], unit=matrix.unit, clusters=count
+                )
+    return rows
 
 
 #: Pairs of the annotators with most labels; a table of more cannot be read.
@@ -116,7 +99,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Record):
     """The agreement of two sides on the ``items`` that both labelled.
 
     Kinds: ``figures`` are over all pairs of a label of the one and a label of the other on the same
@@ -142,10 +125,20 @@ class Pair:
         return {**sides, "items": self.items, **self.figures}
 
 
+def pair_names(task: LabelType, level: str) -> tuple[str, ...]:
+    """The figures of two kinds, or of two annotators, whatever their labels are."""
+    names: tuple[str, ...] = ("percent", "cohen_kappa")
+    if level == "annotator":
+        names += ("weighted_kappa",) if task.ordered else ()
+    else:
+        names += ("js_divergence", "majority_percent", "majority_kappa")
+        names += ("s_q",) if not task.labelled and not task.written else ()
+    return names + (("token_f1",) if task.written else ())
+
+
 def kind_pairs(matrix: LabelMatrix) -> list[Pair]:
     """The agreement of every two kinds that labelled."""
-    kinds = [kind for kind in matrix.kinds if len(matrix.of_kind(kind))]
-    return [_compare_kinds(matrix, first, second) for first, second in combinations(kinds, 2)]
+    return [_compare_kinds(matrix, *kinds) for kinds in combinations(matrix.labelled_kinds, 2)]
 
 
 def annotator_pairs(matrix: LabelMatrix) -> list[Pair]:
@@ -159,18 +152,22 @@ def annotator_pairs(matrix: LabelMatrix) -> list[Pair]:
     if len(chosen) < 2:
         return []
     ratings = _select_raters(matrix.ratings, chosen)
-    tables, intervals = pairwise.all_pairs(ratings), PairIntervals.of(matrix, ratings)
-    texts, missing = text_agreement_of_raters(matrix, ratings), missing_text_agreement(matrix)
+    tables, codes = pairwise.all_pairs(ratings), None
+    if matrix.clusters is not None:
+        codes = clustered_codes(ratings, np.unique(matrix.clusters, return_inverse=True)[1])
+    texts = text_agreement_of_raters(matrix, ratings)
+    reason = reasons.NO_TEXTS if matrix.texts is None else reasons.NOT_COMPARED
+    start = dict.fromkeys(pair_names(matrix.task, "annotator"), undefined(reason))
     raters = [matrix.raters[number] for number in chosen]
     sides = [Side(rater.name, rater.kind, rater.id) for rater in raters]
     found = []
     for first in range(len(sides) - 1):
         # One rater with all that follow: the shares of all pairs at once would take much memory.
         others = tables[first, first + 1 :]
-        rows = intervals.with_intervals(first, others, _table_figures(matrix, others))
+        rows = _intervals_by_cluster(matrix, codes, first, others)
         for second, (table, figures) in enumerate(zip(others, rows, strict=True), first + 1):
             if table.any():
-                shown = figures | texts.get((first, second), missing)
+                shown = start | figures | texts.get((first, second), {})
                 found.append(Pair(sides[first], sides[second], int(table.sum()), shown))
     return found
 
@@ -214,9 +211,7 @@ def _table_figures(matrix: LabelMatrix, tables: Ints) -> list[dict[str, Figure]]
 
 def _percent(table: Ints) -> Figure:
     n = int(table.sum())
-    return add_doubts(
-        share(int(np.trace(table)), n, reason=reasons.NO_SHARED_ITEMS), few_items_doubt(n)
-    )
+    return withhold_interval(share(int(np.trace(table)), n, reason=reasons.NO_SHARED_ITEMS))
 
 
 def _kappa(table: Ints, value: float, error: float) -> Figure:
@@ -225,9 +220,7 @@ def _kappa(table: Ints, value: float, error: float) -> Figure:
         return undefined(reasons.NO_VARIATION if n else reasons.NO_SHARED_ITEMS)
     number, half = float(value), Z * float(error) or float("nan")
     low, high = limit_interval(number, number - half, number + half)
-    return add_doubts(
-        figure(number, low=low, high=high, n=n, method=LARGE_SAMPLE), few_items_doubt(n)
-    )
+    return withhold_interval(figure(number, low=low, high=high, n=n, method=LARGE_SAMPLE))
 
 
 #: Different answers of a kind, shape (answers, categories), and the number of each item's.
@@ -238,12 +231,12 @@ def _compare_kinds(matrix: LabelMatrix, first: str, second: str) -> Pair:
     mine, theirs = matrix.patterns_of(first), matrix.patterns_of(second)
     rows = np.flatnonzero((mine.totals > 0)[mine.of_item] & (theirs.totals > 0)[theirs.of_item])
     items = len(rows)
+    start = dict.fromkeys(pair_names(matrix.task, "kind"), undefined(reasons.NO_SHARED_ITEMS))
     a, b = Side(first, first), Side(second, second)
     if not items:
-        nothing = undefined(reasons.NO_SHARED_ITEMS)
-        return Pair(a, b, 0, {"percent": nothing, "cohen_kappa": nothing})
+        return Pair(a, b, 0, start)
     found = _pair_units(matrix, (mine.counts, mine.of_item), (theirs.counts, theirs.of_item), rows)
-    figures = {"percent": estimate_share(found, n=items)}
+    figures = start | {"percent": estimate_share(found, n=items)}
     refused = _margins_refusal(matrix, items)
     if refused:
         figures |= dict.fromkeys(("cohen_kappa", "js_divergence"), undefined(refused))

@@ -1,8 +1,5 @@
 """Why a number is null: a code for programs, and the words for people."""
 
-from collections.abc import Iterable, Mapping
-
-from labelhub.core.agreement.figures import Figure, undefined
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.texts import gettext_noop
 
@@ -94,18 +91,3 @@ CLUSTERS_IGNORED = (
 def ignored_clusters_doubt(matrix: LabelMatrix) -> str | None:
     """The doubt about an interval that draws items where items belong together; else None."""
     return None if matrix.clusters is None else CLUSTERS_IGNORED.format(unit=matrix.unit)
-
-
-def fill_missing(
-    found: Mapping[str, Figure], names: Iterable[str], reason: str
-) -> dict[str, Figure]:
-    """``found`` with every one of ``names``: which figures there are never depends on the data."""
-    return {**found, **{name: undefined(reason) for name in names if name not in found}}
-
-
-def widen_to_value(found: Figure) -> Figure:
-    """The figure with an interval that holds its value."""
-    value, low, high = found["value"], found.get("low"), found.get("high")
-    if value is None or low is None or high is None:
-        return found
-    return {**found, "low": min(low, value), "high": max(high, value)}

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from labelhub.core.agreement.coefficients import sums
 from labelhub.core.agreement.estimation import Units, cluster_units, estimate_share
-from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.figures import Figure, Record, undefined
 from labelhub.core.agreement.ratings import Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.kind_agreement import figure_names, kind_agreement
@@ -20,22 +19,18 @@ BESIDE = ("token_f1", "percent_with_abstentions", "alpha_with_abstentions")
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotatorRepeats:
+class AnnotatorRepeats(Record):
     """One annotator: on ``items`` items it answered ``repeats`` times more than once."""
 
-    rater: Rater
+    id: int
+    annotator: str
     percent: Figure
     items: int
     repeats: int
 
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        counts = {"percent": self.percent, "items": self.items, "repeats": self.repeats}
-        return {"id": self.rater.id, "annotator": self.rater.name, **counts}
-
 
 @dataclass(frozen=True, slots=True)
-class Repeats:
+class Repeats(Record):
     """A kind: ``figures`` count each annotator's answers to an item, ``n`` such sets of answers.
 
     ``repeats``: answers beyond the first of an annotator to an item.
@@ -46,15 +41,6 @@ class Repeats:
     items: int
     repeats: int
     by_annotator: Sequence[AnnotatorRepeats]
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        counts = {name: getattr(self, name) for name in ("annotators", "items", "repeats")}
-        return {
-            **self.figures,
-            **counts,
-            "by_annotator": [annotator.to_json() for annotator in self.by_annotator],
-        }
 
 
 def no_repeats(matrix: LabelMatrix) -> Repeats:
@@ -130,7 +116,9 @@ def _annotator_repeats(raters: Sequence[Rater], cells: _Cells, kind: str) -> lis
         else:
             drawn = cluster_units(parts, clusters, cells.matrix.unit, drawn=False)
         percent = estimate_share(drawn, n=items) if items else undefined(reasons.NO_PAIR)
-        found.append(AnnotatorRepeats(raters[rater], percent, len(own), int(again[rater])))
+        by = raters[rater]
+        counts = len(own), int(again[rater])
+        found.append(AnnotatorRepeats(by.id, by.name, percent, *counts))
     return found
 
 

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.agreement import alt_test
-from labelhub.core.agreement.coefficients.alpha import masi_distance, quadratic_weights
-from labelhub.core.agreement.estimation import FEW_CLUSTERS, FEW_UNITS, add_doubts
-from labelhub.core.agreement.figures import Figure, undefined
+from labelhub.core.agreement.coefficients.alpha import quadratic_weights, set_distances
+from labelhub.core.agreement.estimation import add_doubts, few_clusters_doubt
+from labelhub.core.agreement.figures import Record, undefined
 from labelhub.core.agreement.ratings import Floats, Ratings, keep_latest
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import UNKNOWN, LabelMatrix, Rater
-from labelhub.core.agreement.reports.reasons import widen_to_value
 
 MACHINES = ("llm", "model")
 HUMANS = ("crowd", "expert")
@@ -38,15 +37,14 @@ FEW_TESTED_WORDS = "few_clusters: the test is over fewer than 10 different {unit
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
-    """One machine against the humans, or (``against_author``) both against the author."""
+class Replacement(Record):
+    """One machine against the humans, or both against the author."""
 
     machine: Rater
     test: alt_test.AltTest
     humans: Sequence[Rater]
     epsilon_for: str
     curve: Sequence[float | None]
-    against_author: bool = False
     unit: str = "items"
 
     def to_json(self) -> dict[str, Any]:
@@ -77,29 +75,14 @@ class Replacement:
         }
 
     def _human_to_json(self, human: Rater, row: alt_test.Human) -> dict[str, Any]:
-        fields = {
-            "annotator": human.name,
-            "annotator_id": human.id,
-            "kind": human.kind,
-            "items": row.items,
-            "advantage": row.advantage,
-            "difference": row.difference,
-            "p": row.p,
-            "adjusted_p": row.adjusted_p,
-            "rejected": row.rejected,
-            "lacking": row.lacking,
-            "reason": row.reason,
-        }
-        if row.clusters is not None:
-            fields["clusters"] = row.clusters
-            if not row.lacking and row.clusters < FEW_TESTED:
-                fields["doubt"] = FEW_TESTED_WORDS.format(unit=self.unit)
+        fields = {"annotator": human.name, "annotator_id": human.id, "kind": human.kind}
+        fields |= row.to_json()
+        del fields["rater"]
+        if row.clusters is None:
+            del fields["clusters"]
+        elif not row.lacking and row.clusters < FEW_TESTED:
+            fields["doubt"] = FEW_TESTED_WORDS.format(unit=self.unit)
         return fields
-
-    @property
-    def advantage(self) -> Figure:
-        """How often the machine is at least as near as a human, with its interval."""
-        return self.test.advantage
 
 
 def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Replacement]:
@@ -113,7 +96,7 @@ def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Repla
     reason = _refusal(matrix, humans, by_author=by_author)
     if reason:
         return [
-            Replacement(rater, _no_test(reason), (), UNKNOWN_HUMANS, NO_CURVE, by_author)
+            Replacement(rater, _no_test(reason), (), UNKNOWN_HUMANS, NO_CURVE)
             for number, rater in enumerate(matrix.raters)
             if rater.kind in MACHINES and matrix.labels_of[number]
         ]
@@ -132,15 +115,14 @@ def run_alt_tests(matrix: LabelMatrix, *, by_author: bool = False) -> list[Repla
             else alt_test.contest_with_humans(humans, codes, similarity=similarity)
         )
         test = alt_test.alt_test(contest, alt_test.EPSILON[epsilon_for], matrix.clusters)
-        advantage = widen_to_value(test.advantage)
+        advantage = test.advantage
         if matrix.clusters is not None:
             compared = len(np.unique(matrix.clusters[contest.items]))
-            doubt = FEW_CLUSTERS.format(unit=matrix.unit) if compared < FEW_UNITS else None
-            advantage = add_doubts(advantage, doubt)
+            advantage = add_doubts(advantage, few_clusters_doubt(matrix.unit, compared))
         test = replace(test, advantage=advantage)
         curve = alt_test.curve(contest, EPSILONS, matrix.clusters)
         unit = "items" if matrix.clusters is None else matrix.unit
-        found.append(Replacement(rater, test, matrix.raters, epsilon_for, curve, by_author, unit))
+        found.append(Replacement(rater, test, matrix.raters, epsilon_for, curve, unit))
     return found
 
 
@@ -173,7 +155,7 @@ def _similarity(matrix: LabelMatrix) -> Floats | None:
     if len(matrix.categories) > MOST_CATEGORIES:
         return None
     if matrix.sets is not None:
-        return 1 - masi_distance(matrix.sets)
+        return 1 - set_distances(matrix.sets, masi=True)
     if matrix.scores is not None:
         return quadratic_weights(matrix.scores)
     return None

@@ -4,7 +4,7 @@ Also the agreement on each label, and the position bias of a kind among the opti
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import fdtrc
 
 from labelhub.core.agreement.aggregation.majority import single_winner, winners
-from labelhub.core.agreement.coefficients import chance, sums
+from labelhub.core.agreement.coefficients import alpha, chance, sums
 from labelhub.core.agreement.coefficients.sums import Patterns
 from labelhub.core.agreement.estimation import (
     Units,
@@ -22,38 +22,30 @@ from labelhub.core.agreement.estimation import (
     item_units,
     rare_categories_doubt,
 )
-from labelhub.core.agreement.figures import Figure, share, undefined
+from labelhub.core.agreement.figures import Figure, Record, share, undefined
 from labelhub.core.agreement.ratings import Bools, Floats, Ints
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.accuracy import KindAccuracy, measure_accuracy
-from labelhub.core.agreement.reports.aggregated_labels import WAYS, AggregatedLabels
+from labelhub.core.agreement.reports.aggregated_labels import AggregatedLabels
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement, people_agreement
 from labelhub.core.agreement.reports.kind_tests import KindTests, compare_kinds
 from labelhub.core.agreement.reports.label_matrix import KINDS, LabelMatrix, units_of
 from labelhub.core.agreement.reports.pair_agreement import Pair, annotator_pairs, kind_pairs
-from labelhub.core.agreement.reports.reasons import fill_missing
 from labelhub.core.agreement.reports.replacement import Replacement, run_alt_tests
-from labelhub.core.agreement.reports.sets import set_members
-from labelhub.core.agreement.reports.texts import AGAINST
 from labelhub.core.agreement.significance import ChiSquare, chi_square
 from labelhub.core.errors import InvalidInput
-from labelhub.core.schema import LabelType
 
 #: Items with different answers, times labels: tables of more take some hundred MB.
 MOST_CELLS = 25_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class LabelAgreement:
+class LabelAgreement(Record):
     """One label against all others; ``share`` of the kind's labels name it."""
 
     label: str
     share: float
     figures: dict[str, Figure]
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form."""
-        return {"label": self.label, "share": self.share, **self.figures}
 
 
 def label_agreement(matrix: LabelMatrix, kind: str) -> list[LabelAgreement]:
@@ -64,7 +56,7 @@ def label_agreement(matrix: LabelMatrix, kind: str) -> list[LabelAgreement]:
     patterns = matrix.patterns_of(kind)
     names, yes = list(matrix.categories), patterns.counts
     if matrix.sets is not None:
-        names, members = set_members(matrix.sets)
+        names, members = alpha.set_members(matrix.sets)
         if len(names) * len(yes) > MOST_CELLS:
             return []
         # Whole numbers as floats: NumPy multiplies those many times faster.
@@ -109,8 +101,9 @@ def _label_figures(
 def _label_units(matrix: LabelMatrix, patterns: Patterns, counts: Ints, pairable: Bools) -> Units:
     """The items with two labels or more, ready to be estimated from."""
     if matrix.clusters is None:
-        rows = sums.distinct_rows(counts[pairable], patterns.items[pairable])
-        return item_units(sums.agreement_parts(rows.counts), rows.items)
+        rows = sums.find_patterns(counts[pairable])
+        often = np.bincount(rows.of_item, patterns.items[pairable]).astype(np.int64)
+        return item_units(sums.agreement_parts(rows.counts), often)
     of_kept = np.flatnonzero(pairable[patterns.of_item])
     return units_of(matrix, sums.agreement_parts(counts)[patterns.of_item[of_kept]], of_kept)
 
@@ -123,33 +116,20 @@ POSITIONS_CLUSTERED = (
 
 
 @dataclass(frozen=True, slots=True)
-class PositionBias:
-    """How often each position was chosen, how often it is expected by chance, and the test.
-
-    ``dropped`` items were not answered or offered no choice.
-    """
+class PositionBias(Record):
+    """How often each position was chosen, how often it is expected by chance, and the test, over
+    ``items`` that were answered and offered a choice."""
 
     chosen: list[int]
     expected: list[float]
-    test: ChiSquare
+    chi_square: float | None
+    p: float | None
     items: int
-    dropped: int
-
-    def to_json(self, matrix: LabelMatrix) -> dict[str, Any]:
-        """JSON-ready form of the answers in ``matrix``."""
-        clustered = POSITIONS_CLUSTERED.format(unit=matrix.unit)
-        return {
-            "chosen": self.chosen,
-            "expected": self.expected,
-            "chi_square": self.test.statistic,
-            "p": self.test.p,
-            "items": self.items,
-            "method": POSITIONS if matrix.clusters is None else clustered,
-        }
+    method: str
 
 
 def position_bias(
-    chosen: ArrayLike, offered: ArrayLike, clusters: ArrayLike | None = None
+    chosen: ArrayLike, offered: ArrayLike, clusters: ArrayLike | None = None, unit: str = "items"
 ) -> PositionBias:
     """Position bias of one source: chi-square of its choices against equal chances.
 
@@ -177,10 +157,12 @@ def position_bias(
     expected = np.cumsum((by_size / np.arange(1, len(by_size) + 1))[::-1])[::-1]
     observed = np.bincount(places, minlength=len(expected))
     statistic = float(((observed - expected) ** 2 / expected).sum()) if len(places) else None
-    test, chosen_at = chi_square(statistic, max(len(expected) - 1, 0)), observed.tolist()
+    test, method = chi_square(statistic, max(len(expected) - 1, 0)), POSITIONS
     if groups is not None:
         test = _clustered_test(test, _influence(places, sizes, groups), expected)
-    return PositionBias(chosen_at, expected.tolist(), test, len(places), int((~usable).sum()))
+        method = POSITIONS_CLUSTERED.format(unit=unit)
+    found = observed.tolist(), expected.tolist(), test.statistic, test.p, len(places)
+    return PositionBias(*found, method)
 
 
 def _influence(places: Ints, sizes: Ints, groups: Ints) -> Floats:
@@ -207,7 +189,7 @@ def _clustered_test(plain: ChiSquare, influence: Floats, expected: Floats) -> Ch
 
 
 @dataclass(frozen=True, slots=True)
-class SourceCounts:
+class SourceCounts(Record):
     """Counts of a kind: annotators with a label or an abstention, labels, abstentions, and
     suggestions that were rejected without a label."""
 
@@ -219,100 +201,18 @@ class SourceCounts:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form, with the share of abstentions among labels and abstentions."""
-        fields = {name: getattr(self, name) for name in self.__slots__}
         asked = self.labels + self.abstentions
-        return fields | {
-            "abstention_rate": share(self.abstentions, asked, reason=reasons.NO_LABELS)
-        }
-
-
-#: Where fewer than two kinds can be compared by a truth.
-NO_COMPARISON: dict[str, Any] = {
-    "kinds": [],
-    "items": 0,
-    "cochran_q": None,
-    "p": None,
-    "method": "",
-    "pairs": [],
-    "accuracy": {},
-    "best": None,
-    "labels": [],
-    "reason": reasons.ONE_KIND,
-}
-OF_LABELS = ("accuracy", "majority_accuracy", *(f"{way}_accuracy" for way in WAYS))
-BEYOND_CHANCE = ("cohen_kappa", "js_divergence")
-OF_OPTIONS = ("lift_over_guessing",)
-OF_SINGLE_ANSWERS = (
-    "majority_kappa",
-    "macro_precision",
-    "macro_recall",
-    "macro_f1",
-    "balanced_accuracy",
-    "mcc",
-)
-OF_SETS = (
-    "exact_match",
-    "hamming_loss",
-    "label_majority_accuracy",
-    "label_dawid_skene_accuracy",
-    "micro_precision",
-    "micro_recall",
-    "micro_f1",
-    "macro_f1",
-)
-OF_POINTS = (
-    "median_accuracy",
-    "median_spearman",
-    "median_quadratic_kappa",
-    "median_mean_absolute_error",
-    "median_root_mean_squared_error",
-    "mean_absolute_error",
-    "root_mean_squared_error",
-    "spearman",
-    "quadratic_kappa",
-)
-
-
-def accuracy_names(task: LabelType) -> tuple[str, ...]:
-    """The figures of a kind against a truth, whatever its labels are."""
-    names = OF_LABELS + BEYOND_CHANCE
-    if task.written:
-        return names + AGAINST
-    if not task.labelled:
-        return names + OF_OPTIONS
-    if task.several:
-        return names + OF_SETS
-    return names + OF_SINGLE_ANSWERS + (OF_POINTS if task.ordered else ())
-
-
-def pair_names(task: LabelType, level: str) -> tuple[str, ...]:
-    """The figures of two kinds, or of two annotators, whatever their labels are."""
-    names: tuple[str, ...] = ("percent", "cohen_kappa")
-    if level == "annotator":
-        names += ("weighted_kappa",) if task.ordered else ()
-    else:
-        names += ("js_divergence", "majority_percent", "majority_kappa")
-        names += ("s_q",) if not task.labelled and not task.written else ()
-    return names + (("token_f1",) if task.written else ())
-
-
-def _fill_accuracy(matrix: LabelMatrix, found: KindAccuracy) -> KindAccuracy:
-    reason = found.figures["accuracy"].get("reason") or reasons.MANY_ANSWERS
-    names = accuracy_names(matrix.task)
-    return replace(found, figures=fill_missing(found.figures, names, reason))
-
-
-def _fill_pair(matrix: LabelMatrix, found: Pair) -> Pair:
-    reason = found.figures["percent"].get("reason") or reasons.NO_SHARED_ITEMS
-    names = pair_names(matrix.task, found.level)
-    return replace(found, figures=fill_missing(found.figures, names, reason))
+        rate = share(self.abstentions, asked, reason=reasons.NO_LABELS)
+        return Record.to_json(self) | {"abstention_rate": rate}
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The whole report; each part is described where it is made."""
+class Report(Record):
+    """The whole report; each part is described where it is made.
 
-    matrix: LabelMatrix
+    The caller adds what needs more than labels (costs).
+    """
+
     items: int
     sources: Mapping[str, SourceCounts]
     people: Mapping[str, Figure]
@@ -321,38 +221,13 @@ class Report:
     between: Sequence[Pair]
     against_gold: Mapping[str, KindAccuracy]
     against_author: Mapping[str, KindAccuracy]
-    replacements: Sequence[Replacement]
-    replacements_by_author: Sequence[Replacement] = field(default_factory=list)
-    comparisons: Mapping[str, KindTests] = field(default_factory=dict)
-    position_bias: Mapping[str, PositionBias] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON-ready form; the caller adds what needs more than labels (costs)."""
-        return {
-            "items": self.items,
-            "sources": {kind: counts.to_json() for kind, counts in self.sources.items()},
-            "people": dict(self.people),
-            "within": {kind: dict(figures) for kind, figures in self.within.items()},
-            "per_label": {
-                kind: [label.to_json() for label in labels]
-                for kind, labels in self.per_label.items()
-            },
-            "between": [pair.to_json() for pair in self.between],
-            "against_gold": {kind: score.to_json() for kind, score in self.against_gold.items()},
-            "against_author": {
-                kind: score.to_json() for kind, score in self.against_author.items()
-            },
-            "alt_test": _by_machine_name(self.replacements),
-            "alt_test_by_author": _by_machine_name(self.replacements_by_author),
-            "comparisons": dict.fromkeys(("gold", "author"), NO_COMPARISON)
-            | {truth: comparison.to_json() for truth, comparison in self.comparisons.items()},
-            "truths": _count_truths(self.matrix),
-            "position_bias": {
-                kind: bias.to_json(self.matrix) for kind, bias in self.position_bias.items()
-            },
-            "left_out": dict(self.matrix.left_out),
-            "reasons": reasons.WORDS,
-        }
+    alt_test: Mapping[str, Replacement]
+    alt_test_by_author: Mapping[str, Replacement]
+    comparisons: Mapping[str, KindTests]
+    truths: Mapping[str, Mapping[str, int]]
+    position_bias: Mapping[str, PositionBias]
+    left_out: Mapping[str, int]
+    reasons: Mapping[str, str]
 
 
 def _count_truths(matrix: LabelMatrix) -> dict[str, dict[str, int]]:
@@ -371,52 +246,45 @@ def _count_truths(matrix: LabelMatrix) -> dict[str, dict[str, int]]:
     }
 
 
-def _by_machine_name(found: Sequence[Replacement]) -> dict[str, Any]:
+def _by_machine_name(found: Sequence[Replacement]) -> dict[str, Replacement]:
     """Machine → its test; a name that occurs again gets its kind added."""
-    named: dict[str, Any] = {}
+    named: dict[str, Replacement] = {}
     for replacement in found:
-        name = replacement.machine.name
-        named[f"{name} ({replacement.machine.kind})" if name in named else name] = (
-            replacement.to_json()
-        )
+        name, kind = replacement.machine.name, replacement.machine.kind
+        named[f"{name} ({kind})" if name in named else name] = replacement
     return named
 
 
 def build_report(matrix: LabelMatrix) -> Report:
     """Measure everything that the labels of ``matrix`` can tell."""
-    labelled = [kind for kind in matrix.kinds if len(matrix.of_kind(kind))]
     aggregated, accuracies, tests = AggregatedLabels(matrix), {}, {}
     for truth, answers, missing in (
         ("gold", matrix.gold, reasons.NO_GOLD),
         ("author", matrix.author, reasons.NO_AUTHOR),
     ):
         accuracies[truth] = {
-            kind: _fill_accuracy(
-                matrix, measure_accuracy(matrix, kind, answers, aggregated, missing=missing)
-            )
-            for kind in labelled
+            kind: measure_accuracy(matrix, kind, answers, aggregated, missing=missing)
+            for kind in matrix.labelled_kinds
             if kind != truth
         }
         compared = [kind for kind, accuracy in accuracies[truth].items() if accuracy.items]
-        found = compare_kinds(matrix, compared, answers)
-        if found is not None:
-            tests[truth] = found
+        tests[truth] = compare_kinds(matrix, compared, answers)
     return Report(
-        matrix=matrix,
         items=matrix.ratings.n_items,
         sources={kind: _count_source(matrix, kind) for kind in matrix.kinds},
         people=people_agreement(matrix),
         within={kind: kind_agreement(matrix, kind) for kind in matrix.kinds},
         per_label={kind: label_agreement(matrix, kind) for kind in matrix.kinds},
-        between=[
-            _fill_pair(matrix, pair) for pair in (*kind_pairs(matrix), *annotator_pairs(matrix))
-        ],
+        between=[*kind_pairs(matrix), *annotator_pairs(matrix)],
         against_gold=accuracies["gold"],
         against_author=accuracies["author"],
-        replacements=run_alt_tests(matrix),
-        replacements_by_author=run_alt_tests(matrix, by_author=True),
+        alt_test=_by_machine_name(run_alt_tests(matrix)),
+        alt_test_by_author=_by_machine_name(run_alt_tests(matrix, by_author=True)),
         comparisons=tests,
+        truths=_count_truths(matrix),
         position_bias=_position_biases(matrix),
+        left_out=matrix.left_out,
+        reasons=reasons.WORDS,
     )
 
 
@@ -428,15 +296,12 @@ def _position_biases(matrix: LabelMatrix) -> dict[str, PositionBias]:
     """
     if matrix.options is None:
         return {}
-    patterns = {
-        kind: matrix.patterns_of(kind) for kind in matrix.kinds if len(matrix.of_kind(kind))
-    }
-    return {
-        kind: position_bias(
-            single_winner(winners(found.counts))[found.of_item], matrix.options, matrix.clusters
-        )
-        for kind, found in patterns.items()
-    }
+    found = {}
+    for kind in matrix.labelled_kinds:
+        patterns = matrix.patterns_of(kind)
+        places = single_winner(winners(patterns.counts))[patterns.of_item]
+        found[kind] = position_bias(places, matrix.options, matrix.clusters, matrix.unit)
+    return found
 
 
 def _count_source(matrix: LabelMatrix, kind: str) -> SourceCounts:

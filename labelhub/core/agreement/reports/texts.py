@@ -7,7 +7,6 @@ items have too many labels to compare all pairs, ``method`` has how many were co
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import stdtrit
 
 from labelhub.core.agreement import texts
 from labelhub.core.agreement.estimation import (
@@ -19,7 +18,7 @@ from labelhub.core.agreement.estimation import (
     limit_interval,
 )
 from labelhub.core.agreement.figures import Figure, figure, undefined
-from labelhub.core.agreement.intervals import CONFIDENCE, SEED
+from labelhub.core.agreement.intervals import SEED, student_t
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings
 from labelhub.core.agreement.reports import reasons
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix, units_of
@@ -59,7 +58,10 @@ def text_agreement(matrix: LabelMatrix, kind: str) -> Figures:
 
 
 def text_agreement_of_kinds(matrix: LabelMatrix, first: str, second: str) -> Figures:
-    """Mean token F1 over all pairs of a label of the one kind and a label of the other."""
+    """Mean token F1 over all pairs of a label of the one kind and a label of the other.
+
+    Both have labels of some item.
+    """
     if not matrix.task.written:
         return {}
     if matrix.texts is None:
@@ -70,8 +72,6 @@ def text_agreement_of_kinds(matrix: LabelMatrix, first: str, second: str) -> Fig
     alike = texts.across_sides(matrix.texts, *sides, size)
     pairs = np.bincount(mine.items, minlength=size) * np.bincount(theirs.items, minlength=size)
     both = np.flatnonzero(pairs)
-    if not len(both):
-        return {"token_f1": undefined(reasons.NO_SHARED_ITEMS)}
     compared = mine.items[alike.first]
     mean = np.bincount(compared, alike.f1, size)[both] / np.bincount(compared, minlength=size)[both]
     columns = np.column_stack([mean * pairs[both], pairs[both]])
@@ -85,7 +85,7 @@ def text_agreement_of_raters(
     """Mean token F1 of every two raters on the items of both, the lower number first.
 
     Linearised: draws for each of many pairs would take long. Raters without compared labels
-    are not there: see ``missing_text_agreement``.
+    are not there.
     """
     if matrix.texts is None or not len(ratings):
         return {}
@@ -104,14 +104,6 @@ def text_agreement_of_raters(
         pair = divmod(cell, ratings.n_raters)
         found[pair] = {"token_f1": _add_notes(shown, _sampling_note(alike))}
     return found
-
-
-def missing_text_agreement(matrix: LabelMatrix) -> Figures:
-    """The figures of two raters that ``text_agreement_of_raters`` does not have."""
-    if not matrix.task.written:
-        return {}
-    reason = reasons.NO_TEXTS if matrix.texts is None else reasons.NOT_COMPARED
-    return {"token_f1": undefined(reason)}
 
 
 def text_accuracy(matrix: LabelMatrix, kind: str, truth: Ints) -> Figures:
@@ -161,7 +153,7 @@ def _mean_figure(mean: float, squares: float, n: int) -> Figure:
     """With Student's interval; ``squares``: sum of the squares about the mean."""
     half = float("nan")
     if n > 1 and squares:
-        half = (squares / (n - 1) / n) ** 0.5 * float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
+        half = (squares / (n - 1) / n) ** 0.5 * student_t(n - 1)
     low, high = limit_interval(mean, mean - half, mean + half, lowest=0.0)
     return figure(mean, low=low, high=high, n=n, method=LINEARISED.format(unit="items"))
 

@@ -35,16 +35,8 @@ class Arm:
     policy: str
 
 
-@dataclass(frozen=True, slots=True)
-class Design:
-    """An experiment as fixed before it starts; made and checked by :func:`design`."""
-
-    arms: tuple[Arm, ...]
-    control: str
-
-
-def design(arms: Sequence[Arm], control: str) -> Design:
-    """A design, checked.
+def check_design(arms: Sequence[Arm], control: str) -> None:
+    """Check a design before it is stored.
 
     Args:
         arms: two or more; their shares sum to 1.
@@ -66,7 +58,6 @@ def design(arms: Sequence[Arm], control: str) -> Design:
         raise InvalidInput.at("arms", "The shares of the arms sum to 1.")
     if control not in names:
         raise InvalidInput.at("control", f"None of the arms is called “{control}”.")
-    return Design(tuple(arms), control)
 
 
 def position(key: bytes, name: str) -> float:
@@ -82,7 +73,7 @@ def position(key: bytes, name: str) -> float:
     return (int.from_bytes(digest, "big") >> 11) / 2**53
 
 
-def arm_of_author(found: Design, key: bytes, author: str) -> Arm:
+def arm_of_author(arms: Sequence[Arm], key: bytes, author: str) -> Arm:
     """The arm of an author, the same for ever."""
-    ends = list(accumulate(arm.share for arm in found.arms))[:-1]
-    return found.arms[bisect_right(ends, position(key, author))]
+    ends = list(accumulate(arm.share for arm in arms))[:-1]
+    return arms[bisect_right(ends, position(key, author))]

@@ -7,21 +7,17 @@ clicks of a unit count for its arm, and units without an impression stay in the 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.echo.experiments.clusters import (
-    ALONE,
-    FEW,
-    FEW_UNITS,
     Bounds,
     ClusteredRate,
-    clusters,
     difference_bounds,
     figure,
     mean_bounds,
@@ -45,94 +41,53 @@ FEW_CLICKS = 10
 RARE = gettext_noop("fewer than 10 clicks: the interval is wider than it need be")
 
 Per = Literal["impressions", "eligible"]
-_EMPTY: Mapping[Per, str] = {
-    "impressions": gettext_noop("nothing was shown"),
-    "eligible": gettext_noop("no message could have had an offer"),
-}
-_EMPTY_ARM: Mapping[Per, str] = {
-    "impressions": gettext_noop("nothing was shown in this arm"),
-    "eligible": gettext_noop("no message could have had an offer in this arm"),
-}
-_EMPTY_CONTROL: Mapping[Per, str] = {
-    "impressions": gettext_noop("nothing was shown in the control"),
-    "eligible": gettext_noop("no message could have had an offer in the control"),
+#: Why there is no rate: of all offers, of an arm, of the control.
+_EMPTY: Mapping[Per, tuple[str, str, str]] = {
+    "impressions": (
+        gettext_noop("nothing was shown"),
+        gettext_noop("nothing was shown in this arm"),
+        gettext_noop("nothing was shown in the control"),
+    ),
+    "eligible": (
+        gettext_noop("no message could have had an offer"),
+        gettext_noop("no message could have had an offer in this arm"),
+        gettext_noop("no message could have had an offer in the control"),
+    ),
 }
 Key = TypeVar("Key", bound=Hashable)
+#: By name, the counts of an arm's units.
+Totals = Mapping[str, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Impression:
-    """An offer on an author's screen; a reload is no new one.
+class Message:
+    """A message after which an offer was possible.
 
     Args:
         unit: what was assigned to an arm: the author.
-        vertical: of the recommended item.
-        at: when the author's message was sent, with its time zone.
-        clicks: number of clicks on it.
+        at: when it was sent, with its time zone.
+        vertical: of the item that the author saw (an impression; a reload is no new one); None
+            without one.
+        clicks: the times of the clicks on it.
     """
 
     unit: str
-    vertical: str
     at: datetime
-    clicks: int = 0
+    vertical: str | None = None
+    clicks: tuple[datetime, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """The units of an arm; each array has shape (units,).
-
-    ``clicks`` counts every one, ``clicked`` the impressions with one or more.
-    """
-
-    eligible: NDArray[np.int64]
-    impressions: NDArray[np.int64]
-    clicks: NDArray[np.int64]
-    clicked: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class ArmFigures:
-    """An arm in numbers; ``click_through`` is clicks per impression and may exceed 1."""
-
-    units: int
-    eligible: int
-    impressions: int
-    clicks: int
-    clicked: int
-    click_through: Figure
-    clicked_share: Figure
-    clicks_per_eligible: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class ClickComparison:
-    """An arm against the control: the ratio of the two rates in clicks per ``per``, and their
-    difference."""
-
-    per: Per
-    ratio: Figure
-    difference: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class ArmPart:
-    """Some of an arm's impressions."""
-
-    impressions: int
-    clicks: int
-    click_through: Figure
-
-
-def merge_rapid(shown: Iterable[Impression]) -> list[Impression]:
-    """Impressions in order of time, rapid ones merged with the first of them.
+def impressions_of(messages: Iterable[Message]) -> list[Message]:
+    """The messages with an impression, in order of time, rapid ones merged with the first of them.
 
     A unit's impressions whose messages follow one another within less than ``MERGE_WITHIN`` seconds
     are one, however many follow: a row of quick messages is one.
     """
-    found: list[Impression] = []
+    found: list[Message] = []
     latest: dict[str, tuple[int, float]] = {}
+    shown = (message for message in messages if message.vertical is not None)
     # By seconds: Python compares times of one zone by local clocks, which go back once a year.
-    for display in sorted(shown, key=lambda shown: (shown.at.timestamp(), shown.vertical)):
+    for display in sorted(shown, key=lambda shown: (shown.at.timestamp(), shown.vertical or "")):
         place, before = latest.get(display.unit, (0, -np.inf))
         now = display.at.timestamp()
         if now - before < MERGE_WITHIN:
@@ -144,70 +99,65 @@ def merge_rapid(shown: Iterable[Impression]) -> list[Impression]:
     return found
 
 
-def totals(eligible: Mapping[str, int], impressions: Sequence[Impression]) -> Totals:
-    """The totals of the units of an arm.
+def totals(messages: Iterable[Message], impressions: Iterable[Message]) -> Totals:
+    """Counts by unit, each of shape (units,), in the order of the units' first messages.
 
-    Args:
-        eligible: unit → number of its messages after which an offer was possible.
-        impressions: of these units.
+    Returns:
+        ``eligible`` messages, ``impressions``, ``clicks`` (every one), and ``clicked`` impressions
+        (with one or more).
     """
-    places = {unit: place for place, unit in enumerate(eligible)}
-    owner = np.array([places[shown.unit] for shown in impressions], np.int64)
-    clicks = np.array([shown.clicks for shown in impressions], np.int64)
-
-    def sums(weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.bincount(owner, weights, len(places)).astype(np.int64)
-
-    return Totals(
-        np.array(list(eligible.values()), np.int64),
-        sums(np.ones_like(clicks)),
-        sums(clicks),
-        sums(np.minimum(clicks, 1)),
-    )
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for message in messages:
+        counts[message.unit][0] += 1
+    for shown in impressions:
+        own = counts[shown.unit]
+        own[1] += 1
+        own[2] += len(shown.clicks)
+        own[3] += bool(shown.clicks)
+    columns = np.array(list(counts.values()), np.int64).reshape(-1, 4).T
+    return dict(zip(("eligible", "impressions", "clicks", "clicked"), columns, strict=True))
 
 
-def arm_figures(found: Totals) -> ArmFigures:
-    """An arm in numbers, each with its interval or the reason why there is none."""
-    shares = rate_of(clusters(found.clicked, found.impressions))
-    return ArmFigures(
-        units=len(found.eligible),
-        eligible=int(found.eligible.sum()),
-        impressions=int(found.impressions.sum()),
-        clicks=int(found.clicks.sum()),
-        clicked=int(found.clicked.sum()),
-        click_through=clicks_per(found, "impressions"),
-        clicked_share=undefined(_EMPTY["impressions"])
-        if shares is None
-        else _figure(shares.value, share_bounds(shares), [shares], SHARE),
-        clicks_per_eligible=clicks_per(found, "eligible"),
-    )
+def arm_figures(found: Totals) -> dict[str, Any]:
+    """An arm in numbers: its units, the sums of its totals, and three figures: ``click_through``
+    (clicks per impression), ``clicked_share`` and ``clicks_per_eligible``."""
+    clicked = rate_of(found["clicked"], found["impressions"])
+    return {
+        "units": len(found["eligible"]),
+        **{name: int(counts.sum()) for name, counts in found.items()},
+        "click_through": clicks_per(found, "impressions"),
+        "clicked_share": undefined(_EMPTY["impressions"][0])
+        if clicked is None
+        else _figure(clicked.value, share_bounds(clicked), clicked, method=SHARE),
+        "clicks_per_eligible": clicks_per(found, "eligible"),
+    }
 
 
 def clicks_per(found: Totals, per: Per) -> Figure:
     """Clicks per impression or eligible message; may exceed 1."""
-    rate = _rate_per(found, per)
+    rate = rate_of(found["clicks"], found[per])
     if rate is None:
-        return undefined(_EMPTY[per])
-    return _figure(rate.value, mean_bounds(rate), [rate], MEAN.format(per=per))
+        return undefined(_EMPTY[per][0])
+    return _figure(rate.value, mean_bounds(rate), rate, method=MEAN.format(per=per))
 
 
-def compare(arm: Totals, control: Totals, per: Per) -> ClickComparison:
-    """Ratio and difference of the clicks per impression or eligible message.
+def compare(arm: Totals, control: Totals, per: Per) -> dict[str, Any]:
+    """``ratio`` and ``difference``, both figures, of the clicks per impression or eligible message.
 
     Only the latter compares what was assigned: an arm may show less and so look better per
     impression. A ratio needs clicks in the control.
     """
-    rate, base = _rate_per(arm, per), _rate_per(control, per)
+    rate, base = (rate_of(found["clicks"], found[per]) for found in (arm, control))
     if rate is None or base is None:
-        nothing = undefined((_EMPTY_ARM if rate is None else _EMPTY_CONTROL)[per])
-        return ClickComparison(per, nothing, nothing)
-    value, both = rate.value - base.value, [rate, base]
-    difference = _figure(value, difference_bounds(rate, base), both, DIFFERENCE)
-    if base.value == 0:
-        return ClickComparison(per, undefined(gettext_noop("no clicks in the control")), difference)
-    method = RATIO if rate.value > 0 else NO_CLICKS
-    ratio = _figure(rate.value / base.value, ratio_bounds(rate, base), both, method)
-    return ClickComparison(per, ratio, difference)
+        nothing = undefined(_EMPTY[per][1 if rate is None else 2])
+        return {"per": per, "ratio": nothing, "difference": nothing}
+    ratio = undefined(gettext_noop("no clicks in the control"))
+    if base.value > 0:
+        value, method = rate.value / base.value, RATIO if rate.value > 0 else NO_CLICKS
+        ratio = _figure(value, ratio_bounds(rate, base), rate, base, method=method)
+    value, bounds = rate.value - base.value, difference_bounds(rate, base)
+    difference = _figure(value, bounds, rate, base, method=DIFFERENCE)
+    return {"per": per, "ratio": ratio, "difference": difference}
 
 
 def percent_change(ratio: float) -> float:
@@ -216,34 +166,28 @@ def percent_change(ratio: float) -> float:
 
 
 def parts_by(
-    impressions: Iterable[Impression], key: Callable[[Impression], Key]
-) -> dict[Key, ArmPart]:
-    """Click-through of the impressions with the same ``key``, the most frequent key first.
+    impressions: Iterable[Message], key: Callable[[Message], Key]
+) -> dict[Key, dict[str, Any]]:
+    """``impressions``, ``clicks`` and ``click_through`` (a figure) of the impressions with the same
+    ``key``, the most frequent key first.
 
     A click belongs to the impression on which it was made, whenever it came.
     """
-    groups: defaultdict[Key, list[Impression]] = defaultdict(list)
+    groups: defaultdict[Key, list[Message]] = defaultdict(list)
     for impression in impressions:
         groups[key(impression)].append(impression)
     found = {}
     for name, shown in sorted(groups.items(), key=lambda group: -len(group[1])):
-        sums = totals(dict.fromkeys((impression.unit for impression in shown), 0), shown)
-        found[name] = ArmPart(len(shown), int(sums.clicks.sum()), clicks_per(sums, "impressions"))
+        sums = totals((), shown)
+        found[name] = {
+            "impressions": len(shown),
+            "clicks": int(sums["clicks"].sum()),
+            "click_through": clicks_per(sums, "impressions"),
+        }
     return found
 
 
-def _rate_per(found: Totals, per: Per) -> ClusteredRate | None:
-    """None where there is nothing to divide by."""
-    return rate_of(clusters(found.clicks, getattr(found, per)))
-
-
-def _figure(value: float, bounds: Bounds, rates: Sequence[ClusteredRate], method: str) -> Figure:
-    doubt = ""
-    if any(rate.alone for rate in rates):
-        doubt = ALONE
-    elif any(rate.effective_units < FEW_UNITS for rate in rates):
-        doubt = FEW
-    elif any(rate.events < FEW_CLICKS for rate in rates):
-        doubt = RARE
+def _figure(value: float, bounds: Bounds, *rates: ClusteredRate, method: str) -> Figure:
+    doubt = RARE if any(rate.events < FEW_CLICKS for rate in rates) else ""
     n = round(sum(rate.exposure for rate in rates))
-    return figure(value, bounds, n=n, method=method, doubt=doubt)
+    return figure(value, bounds, *rates, n=n, method=method, doubt=doubt)

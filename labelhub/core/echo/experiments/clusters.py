@@ -4,12 +4,11 @@ A rate is events per exposure over all units (clicks per impression), a ratio of
 sure it is, is told by how much the units' own sums stray from it, never by the number of clicks.
 """
 
-import math
 from dataclasses import dataclass
-from math import exp, inf, nan, sqrt
+from math import exp, inf, isfinite, isinf, nan, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from labelhub.core.errors import InvalidInput
@@ -19,21 +18,7 @@ from labelhub.core.wilson import wilson_bounds
 
 CONFIDENCE = 0.95
 
-
-def figure(
-    value: float, bounds: tuple[float, float], *, n: int, method: str, doubt: str = ""
-) -> Figure:
-    """A known number; an end of its interval that could not be computed is null, never NaN."""
-    low, high = (end if math.isfinite(end) else None for end in bounds)
-    found: Figure = {"value": value, "low": low, "high": high, "n": n, "method": method}
-    if doubt:
-        found["doubt"] = doubt
-    return found
-
-
-Floats = NDArray[np.float64]
 Bounds = tuple[float, float]
-
 UNKNOWN: Bounds = (nan, nan)
 #: From as many units as this on, as the sizes weigh them, intervals covered as they say in trials.
 FEW_UNITS = 20
@@ -46,21 +31,12 @@ NOTHING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
-    """Sums by unit (an author); both arrays have shape (units,)."""
-
-    events: Floats
-    exposure: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class ClusteredRate:
     """Events per exposure, with its dispersion.
 
     Args:
         value: all events / all exposure.
         exposure: all of it, above 0.
-        units: number with any exposure.
         effective_units: the equivalent number of units of equal size (Kish 1965).
         dispersion: variance between units over that of independent events (value / exposure);
             infinite if one unit has all the exposure.
@@ -69,7 +45,6 @@ class ClusteredRate:
 
     value: float
     exposure: float
-    units: int
     effective_units: float
     dispersion: float
     freedom: float
@@ -82,52 +57,70 @@ class ClusteredRate:
     @property
     def alone(self) -> bool:
         """Whether one unit has all the exposure, so that the variance between units is unknown."""
-        return self.units < 2
+        return isinf(self.dispersion)
 
 
-def clusters(events: ArrayLike, exposure: ArrayLike) -> Clusters:
-    """Sums by unit, checked.
-
-    Raises:
-        InvalidInput: they differ in length, are not one row, negative or not finite.
-    """
-    found = Clusters(np.asarray(events, np.float64), np.asarray(exposure, np.float64))
-    if found.events.ndim != 1 or found.events.shape != found.exposure.shape:
-        raise InvalidInput("Events and exposure come as one row each, as long as the other.")
-    if not all(
-        np.isfinite(row).all() and (row >= 0).all() for row in (found.events, found.exposure)
-    ):
-        raise InvalidInput("Events and exposure are finite and not negative.")
-    return found
-
-
-def rate_of(found: Clusters) -> ClusteredRate | None:
+def rate_of(events: ArrayLike, exposure: ArrayLike) -> ClusteredRate | None:
     """The rate over all units; None without exposure.
 
     The variance is that of a ratio of sums with each unit's residual over one minus its share of
     the exposure, close to the jackknife over units (Bell and McCaffrey 2002; MacKinnon and White
     1985). Its degrees of freedom are the smaller of Kish's (1965) effective number of units less
     one and of that of the residuals (Satterthwaite 1946), which is small if few units click.
+
+    Args:
+        events, exposure: sums by unit (an author), each of shape (units,).
+
+    Raises:
+        InvalidInput: they differ in length, are not one row, negative or not finite.
     """
-    exposure = float(found.exposure.sum())
-    if exposure == 0:
+    k, n = (np.asarray(sums, np.float64) for sums in (events, exposure))
+    if k.ndim != 1 or k.shape != n.shape:
+        raise InvalidInput("Events and exposure come as one row each, as long as the other.")
+    if not all(np.isfinite(row).all() and (row >= 0).all() for row in (k, n)):
+        raise InvalidInput("Events and exposure are finite and not negative.")
+    total = float(n.sum())
+    if total == 0:
         return None
-    units = int((found.exposure > 0).sum())
-    value = float(found.events.sum()) / exposure
-    alike = float((found.exposure**2).sum()) / exposure
-    effective = exposure / alike
-    if units < 2:
-        return ClusteredRate(value, exposure, units, effective, inf, 1.0)
-    squares = ((found.events - value * found.exposure) / (1 - found.exposure / exposure)) ** 2
+    value = float(k.sum()) / total
+    alike = float((n**2).sum()) / total
+    effective = total / alike
+    if (n > 0).sum() < 2:
+        return ClusteredRate(value, total, effective, inf, 1.0)
+    squares = ((k - value * n) / (1 - n / total)) ** 2
     spread, freedom = float(squares.sum()), effective - 1
     if spread > 0:
         # As shares, so that squares of tiny ones do not vanish.
         freedom = min(freedom, 2 / float(((squares / spread) ** 2).sum()))
     # Independent events have a dispersion of at least 1 - value; less is chance.
-    dispersion = max(spread / exposure / value, 1 - value) if value > 0 else 0.0
+    dispersion = max(spread / total / value, 1 - value) if value > 0 else 0.0
     # With equal outcomes the correlation within units is unknown: assume a full one.
     dispersion = dispersion if dispersion > NOTHING else alike
-    return ClusteredRate(value, exposure, units, effective, dispersion, max(1.0, freedom))
+    return ClusteredRate(value, total, effective, dispersion, max(1.0, freedom))
+
+
+def figure(
+    value: float,
+    bounds: Bounds,
+    *rates: ClusteredRate,
+    n: int,
+    method: str,
+    doubt: str = "",
+) -> Figure:
+    """A known number; an end of its interval that could not be computed is null, never NaN.
+
+    Args:
+        rates: that it rests on; too few of their units are a doubt before ``doubt``.
+    """
+    low, high = (end if isfinite(end) else None for end in bounds)
+    found: Figure = {"value": value, "low": low, "high": high, "n": n, "method": method}
+    if any(rate.alone for rate in rates):
+        doubt = ALONE
+    elif any(rate.effective_units < FEW_UNITS for rate in rates):
+        doubt = FEW
+    if doubt:
+        found["doubt"] = doubt
+    return found
 
 
 def quantile(freedom: float) -> float:

@@ -12,12 +12,23 @@ with random effects; so its clock is the information (one over the variance), no
 clicks.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from itertools import groupby
 from math import exp, inf, log, sqrt
+from operator import itemgetter
+from typing import Any, TypedDict
 
+import numpy as np
 from scipy import special
 
-from labelhub.core.echo.experiments.clusters import CONFIDENCE, ClusteredRate, figure, joint_freedom
+from labelhub.core.echo.experiments.click_through import Message
+from labelhub.core.echo.experiments.clusters import (
+    CONFIDENCE,
+    ClusteredRate,
+    figure,
+    joint_freedom,
+    rate_of,
+)
 from labelhub.core.figures import Figure, undefined
 from labelhub.core.texts import gettext_noop
 from labelhub.core.wilson import wilson_bounds
@@ -26,29 +37,7 @@ METHOD = "ratio of two rates, always-valid score interval (normal mixture), clus
 TOO_EARLY = "fewer than {least} independent clicks yet"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The plan of looks, fixed before the start.
-
-    Args:
-        comparisons: number of arms compared with the control, which share the 5 %.
-        tightest_at: effective clicks in both arms together at which the interval is narrowest; it
-            is valid at any number.
-        least: effective clicks before the first look; fewer are not approximately normal.
-    """
-
-    comparisons: int = 1
-    tightest_at: float = 100
-    least: float = 20
-
-    @property
-    def alpha(self) -> float:
-        """The probability of a false alarm in one comparison."""
-        return (1 - CONFIDENCE) / self.comparisons
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(TypedDict):
     """The result of one look.
 
     Args:
@@ -64,90 +53,99 @@ class Look:
     clicks: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """Effective numbers of clicks and exposures."""
-
-    clicks: float
-    other_clicks: float
-    exposure: float
-    other_exposure: float
-    freedom: float
-
-    @property
-    def n(self) -> float:
-        return self.clicks + self.other_clicks
-
-    @property
-    def expected(self) -> float:
-        """The arm's share of the clicks without a difference."""
-        return self.exposure / (self.exposure + self.other_exposure)
-
-    @property
-    def information(self) -> float:
-        """One over the variance of the log ratio, without a difference."""
-        return self.n * self.expected * (1 - self.expected)
-
-
 def look_at(
-    plan: Plan, rate: ClusteredRate | None, base: ClusteredRate | None, before: Look | None = None
+    rate: ClusteredRate | None,
+    base: ClusteredRate | None,
+    before: Look | None = None,
+    *,
+    comparisons: int = 1,
+    tightest_at: float = 100,
+    least: float = 20,
 ) -> Look:
     """A look at all data so far.
 
+    The plan of looks is fixed before the start and the same at every look.
+
     Args:
-        plan: the same at every look.
         rate, base: of the arm and of the control, from the start until now; None for an arm without
             exposure.
         before: the look before this one; None for the first.
+        comparisons: number of arms compared with the control, which share the 5 %.
+        tightest_at: effective clicks in both arms together at which the interval is narrowest; it
+            is valid at any number.
+        least: effective clicks before the first look; fewer are not approximately normal.
     """
-    least_p = before.p if before else 1.0
-    seen = None if rate is None or base is None else _seen(rate, base)
-    if rate is None or base is None or seen is None or seen.n < plan.least:
-        reason = undefined(TOO_EARLY.format(least=f"{plan.least:g}"))
-        return Look(reason, least_p, least_p <= plan.alpha, seen.n if seen else 0.0)
-    p = min(least_p, _p(seen, _mixture(plan)))
-    n = round(rate.exposure + base.exposure)
-    ratio = undefined(gettext_noop("no clicks in the control"))
-    if base.value > 0:
-        mixture = _mixture(plan)
-        grown = seen.information + mixture
-        z = sqrt(grown / seen.information * log(grown / (mixture * plan.alpha**2)))
-        t = -float(special.stdtrit(seen.freedom, special.ndtr(-z)))
-        low, high = wilson_bounds(seen.clicks / seen.n, seen.n, t)
-        odds = seen.other_exposure / seen.exposure
-        bounds = low / (1 - low) * odds, (high / (1 - high) * odds if high < 1 else inf)
-        ratio = figure(rate.value / base.value, bounds, n=n, method=METHOD)
-    return Look(ratio, p, p <= plan.alpha, seen.n)
+    alpha, p, n = (1 - CONFIDENCE) / comparisons, before["p"] if before else 1.0, 0.0
+    ratio = undefined(TOO_EARLY.format(least=f"{least:g}"))
+    if rate is not None and base is not None and not rate.alone and not base.alone:
+        n = rate.events / rate.dispersion + base.events / base.dispersion
+        if n >= least:
+            bounds, new_p = _always_valid(rate, base, alpha, _mixture(alpha, tightest_at))
+            p = min(p, new_p)
+            ratio = undefined(gettext_noop("no clicks in the control"))
+            if base.value > 0:
+                shown = round(rate.exposure + base.exposure)
+                ratio = figure(rate.value / base.value, bounds, n=shown, method=METHOD)
+    return {"ratio": ratio, "p": p, "may_stop": p <= alpha, "clicks": n}
 
 
-def _seen(rate: ClusteredRate, base: ClusteredRate) -> _Seen | None:
-    if rate.alone or base.alone:
-        return None
-    return _Seen(
-        rate.events / rate.dispersion,
-        base.events / base.dispersion,
-        rate.exposure / rate.dispersion,
-        base.exposure / base.dispersion,
-        joint_freedom(rate, base),
-    )
+def daily_looks(
+    arm: Sequence[Message], control: Sequence[Message], comparisons: int
+) -> list[dict[str, Any]]:
+    """A look per day with events, at clicks per eligible message from the start to its end.
+
+    A click counts on its own day, so that later events do not change earlier looks.
+    """
+    # Row 0 of an arm's sums has the clicks of its units, row 1 their messages.
+    events, sums = [], []
+    for side, messages in enumerate((arm, control)):
+        places: dict[str, int] = {}
+        for message in messages:
+            place = places.setdefault(message.unit, len(places))
+            events.append((message.at.date(), side, 1, place))
+            events += [(time.date(), side, 0, place) for time in message.clicks]
+        sums.append(np.zeros((2, len(places)), np.int64))
+    look: Look | None = None
+    looks = []
+    for day, new in groupby(sorted(events), key=itemgetter(0)):
+        for _, side, row, place in new:
+            sums[side][row, place] += 1
+        rate, base = (rate_of(clicks, eligible) for clicks, eligible in sums)
+        look = look_at(rate, base, look, comparisons=comparisons)
+        looks.append({"day": day, "look": look})
+    return looks
 
 
-def _mixture(plan: Plan) -> float:
+def _mixture(alpha: float, tightest_at: float) -> float:
     """The mixture's information that makes the boundary lowest at the planned number of clicks.
 
     Howard et al. (2021), proposition 3, by Lambert's W; with both arms alike, each click is a
     quarter of information.
     """
-    lowest = -float(special.lambertw(-(plan.alpha**2) / exp(1), k=-1).real) - 1
-    return plan.tightest_at / 4 / lowest
+    lowest = -float(special.lambertw(-(alpha**2) / exp(1), k=-1).real) - 1
+    return tightest_at / 4 / lowest
 
 
-def _p(seen: _Seen, mixture: float) -> float:
-    """One over the mixture's likelihood ratio against no difference (Johari et al. 2017)."""
-    share, expected = seen.clicks / seen.n, seen.expected
-    t = abs(share - expected) / sqrt(expected * (1 - expected) / seen.n)
+def _always_valid(
+    rate: ClusteredRate, base: ClusteredRate, alpha: float, mixture: float
+) -> tuple[tuple[float, float], float]:
+    """The interval of the ratio at this look, and p: one over the mixture's likelihood ratio
+    against no difference (Johari et al. 2017)."""
+    clicks, exposure = rate.events / rate.dispersion, rate.exposure / rate.dispersion
+    other_clicks, other_exposure = base.events / base.dispersion, base.exposure / base.dispersion
+    n = clicks + other_clicks
+    # The arm's share of the clicks, and what it is without a difference.
+    share, expected = clicks / n, exposure / (exposure + other_exposure)
+    # One over the variance of the log ratio, without a difference.
+    information = n * expected * (1 - expected)
+    grown, freedom = information + mixture, joint_freedom(rate, base)
+    t = abs(share - expected) / sqrt(expected * (1 - expected) / n)
     # The normal value of the same tail probability, because the variances are estimates.
-    z = -float(special.ndtri(special.stdtr(seen.freedom, -t)))
-    grown = seen.information + mixture
-    exponent = log(grown / mixture) / 2 - z * z * seen.information / grown / 2
-    return exp(min(0.0, exponent))
+    z = -float(special.ndtri(special.stdtr(freedom, -t)))
+    exponent = log(grown / mixture) / 2 - z * z * information / grown / 2
+    boundary = sqrt(grown / information * log(grown / (mixture * alpha**2)))
+    t = -float(special.stdtrit(freedom, special.ndtr(-boundary)))
+    low, high = wilson_bounds(share, n, t)
+    odds = other_exposure / exposure
+    bounds = low / (1 - low) * odds, high / (1 - high) * odds if high < 1 else inf
+    return bounds, exp(min(0.0, exponent))

@@ -11,61 +11,82 @@ order of the catalogue. Source: paper 004, sections 3.3 and 4, which name the st
 the weights of terms are TF-IDF (Salton and Buckley, 1988).
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from labelhub.core.echo.recommending.item_index import (
-    Floats,
-    ItemIndex,
-    Selected,
-    denied,
-    is_no,
-    is_yes,
-    terms,
-)
-from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.catalogue import Item
+from labelhub.core.schema import fold
+from labelhub.core.similarity import stem, words
 
+Floats = NDArray[np.float64]
+_SOURCE = Path(__file__).with_name("words.toml")
+#: The counts of a word in the title, and in the tags or the vertical; in the text it counts once.
+_TITLE, _TAGS = 3, 2
 #: The decimal places of scores, so that rounding errors of sums do not decide the order.
 PLACES = 9
-#: The characters of a message and of its context that are read.
-READ = 4_000
+#: The characters of a message and of its context that are read, and the most matches.
+READ, MOST = 4_000, 5
 #: The weights of the similarity to the message and to its context, besides those of the features.
 MESSAGE, CONTEXT = 4.0, 1.0
 #: The verdict for an item that suits a value, or negated for one that contradicts it.
 ATTRIBUTE = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meanings:
-    """The meanings of a site's feature values.
-
-    Args:
-        words: by key of a feature, words for each value ("lowest": "cheap, affordable"); a value
-            without any is compared by its own words.
-        open_keys: features that are answered in any words: an item that names others than the
-            predicted one does not contradict it.
-    """
-
-    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    open_keys: Collection[str] = ()
-
-
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """The contribution of one feature to an item's score.
+class Selected:
+    """One of the k features that go downstream.
 
     Args:
-        key, name: of the feature.
-        value: the predicted one.
-        part: of the score.
+        key: the feature's name for programs.
+        name: its name for people.
+        value: what its model predicts for the message; one of the feature's values, or a word.
+        probability: how likely that value is right, 0 to 1 (one minus the uncertainty).
+        relevance: what being right about it adds to the log-odds of success downstream.
+        meaning: words for the value ("cheap, affordable"); without any, its own are compared.
+        is_open: it is answered in any words: an item that names others does not contradict it.
     """
 
     key: str
     name: str
     value: str
-    part: float
+    probability: float
+    relevance: float
+    meaning: str = ""
+    is_open: bool = False
+
+    @property
+    def weight(self) -> float:
+        """Probability x relevance; 0 where either is no number, or below 0."""
+        weight = self.probability * self.relevance
+        return max(0.0, weight) if math.isfinite(weight) and self.probability >= 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferContext:
+    """The message for which items are ranked.
+
+    Args:
+        message_text: what the author wrote, already redacted.
+        context: the messages before, the latest last.
+        selected: the features that go downstream.
+        exclude: ids of items that must not match.
+        draw: in [0, 1), for a policy that draws; independent of that of :func:`.policies.decide`.
+    """
+
+    message_text: str
+    context: Sequence[str] = ()
+    selected: Sequence[Selected] = ()
+    exclude: Collection[str] = ()
+    draw: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +99,7 @@ class Match:
         from_message: part of the similarity to the message.
         from_context: part of the similarity to the context.
         shared: stems that the message and the item have in common.
-        reasons: the features with a part, the largest first.
+        reasons: the features with a part of the score, and that part, the largest first.
         propensity: probability of this item, if it was drawn at random; else 1.
     """
 
@@ -87,36 +108,140 @@ class Match:
     from_message: float = 0.0
     from_context: float = 0.0
     shared: tuple[str, ...] = ()
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[tuple[Selected, float], ...] = ()
     propensity: float = 1.0
 
 
-def match(
-    index: ItemIndex,
-    message_text: str,
-    context: Sequence[str],
-    selected: Sequence[Selected],
-    *,
-    meanings: Meanings | None = None,
-    exclude: Collection[str] = (),
-    count: int = 5,
-) -> list[Match]:
-    """At most ``count`` items with a score above 0, the best first; equal ones as catalogued.
+def terms(text: str) -> list[str]:
+    """The stems of the words of ``text`` without small words, in order.
 
-    ``context`` has the latest message last; ``exclude`` has ids of items that must not match.
+    Words are those of :func:`labelhub.core.similarity.words`: of scripts without blanks they are
+    pairs of characters. Small words of five languages and lone letters are left out; numbers stay.
     """
-    wanted = terms(message_text[:READ])
-    before = terms(" ".join(reversed(context))[:READ])
-    heard = [feature for feature in selected if _weight_of(feature) > 0]
-    voices = [_voice(index, feature, meanings or Meanings()) for feature in heard]
-    whole = MESSAGE + (CONTEXT if before else 0.0)
-    whole += sum(voice.weight for voice in voices)
+    small = _word_list("small")
+    return [
+        stem(word)
+        for word in words(text.replace("_", " "))
+        if word not in small and (len(word) > 1 or word.isdecimal())
+    ]
+
+
+def normalise_value(value: str) -> str:
+    """A value without differences of case, width, blanks and underscores."""
+    return " ".join(fold(value).replace("_", " ").split())
+
+
+def denied(value: str) -> str:
+    """The value that ``value`` denies: "plastic" for "no plastic", "heavy" for "not_heavy"; or "".
+
+    A bare "no" denies nothing by itself.
+    """
+    found = _denial().match(normalise_value(value))
+    return found["rest"] if found else ""
+
+
+@lru_cache(maxsize=1)
+def _denial() -> re.Pattern[str]:
+    spaced = "|".join(sorted(map(re.escape, _word_list("denials"))))
+    return re.compile(rf"(?:{spaced})[ \-]+(?P<rest>\S.*)")
+
+
+@lru_cache(maxsize=8)
+def _word_list(name: str) -> frozenset[str]:
+    return frozenset(tomllib.loads(_SOURCE.read_text("utf-8"))[name].split())
+
+
+class ItemIndex:
+    """The index of a catalogue, by words and by suited values; built once, then only read.
+
+    Words are weighed by TF-IDF (:class:`sklearn.feature_extraction.text.TfidfVectorizer` with
+    ``sublinear_tf``); those of a title count more than those of the text.
+    """
+
+    def __init__(self, items: Iterable[Item]) -> None:
+        # It takes half a second, and most processes match no items.
+        from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+        from sklearn.preprocessing import normalize  # noqa: PLC0415
+
+        self.items = tuple(items)
+        self.places = {item.id: place for place, item in enumerate(self.items)}
+        titles = [terms(item.title) for item in self.items]
+        tags = [terms(" ".join(item.tags)) for item in self.items]
+        #: By item: the terms of its title and tags.
+        self.names = [{*title, *tag} for title, tag in zip(titles, tags, strict=True)]
+        bags = [
+            title * _TITLE + (tag + terms(item.vertical)) * _TAGS + terms(item.text)
+            for item, title, tag in zip(self.items, titles, tags, strict=True)
+        ]
+        self._terms = [set(bag) for bag in bags]
+        self._tfidf = TfidfVectorizer(analyzer=list, sublinear_tf=True, norm=None)
+        # Without any term, one that no message has: scikit-learn refuses an empty vocabulary.
+        rows = self._tfidf.fit_transform(bags if any(bags) else [[""]])
+        self._rows = (normalize(rows) if any(bags) else rows[:0]).tocsc()
+        self._suiting: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self._avoiding: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self._telling: defaultdict[str, list[int]] = defaultdict(list)
+        for place, item in enumerate(self.items):
+            for key, values in item.suits.items():
+                self._telling[key].append(place)
+                for value in values:
+                    self._suiting[key, normalise_value(value)].append(place)
+            for key, values in item.avoids.items():
+                for value in values:
+                    self._avoiding[key, normalise_value(value)].append(place)
+
+    def likeness(self, wanted: Sequence[str]) -> Floats:
+        """The cosine between these terms and each item: 0 (no term in common) to 1.
+
+        Terms that no item has count as the rarest: the more of them a message has, the less similar
+        is each item.
+        """
+        if not self._rows.shape[0]:
+            return np.zeros(len(self.items))
+        asked = self._tfidf.transform([wanted])
+        unknown = Counter(term for term in wanted if term not in self._tfidf.vocabulary_)
+        rarest = np.log(1.0 + self._rows.shape[0]) + 1.0
+        squares = sum((rarest * (1.0 + np.log(count))) ** 2 for count in unknown.values())
+        length = np.sqrt(asked.power(2).sum() + squares) or 1.0
+        found: Floats = np.clip(self._rows[:, asked.indices] @ (asked.data / length), 0.0, 1.0)
+        return found
+
+    def shared(self, place: int, wanted: Sequence[str]) -> tuple[str, ...]:
+        """The terms in ``wanted`` that the item at ``place`` has, in order."""
+        return tuple(dict.fromkeys(term for term in wanted if term in self._terms[place]))
+
+    def suited(self, feature: Selected) -> Floats:
+        """1 for items that suit the predicted value, -1 where they contradict it, else 0: (items,).
+
+        An item that suits some values of a feature contradicts the others, unless these are open.
+        """
+        verdicts = np.zeros(len(self.items))
+        key, value = feature.key, normalise_value(feature.value)
+        rest, named = denied(feature.value), (key, value) in self._suiting
+        # If no item suits exactly this value, none contradicts it.
+        if named and not feature.is_open:
+            verdicts[self._telling[key]] = -1.0
+        if rest and not named:
+            verdicts[self._suiting.get((key, rest), [])] = -1.0
+            verdicts[self._avoiding.get((key, rest), [])] = 1.0
+        verdicts[self._suiting.get((key, value), [])] = 1.0
+        verdicts[self._avoiding.get((key, value), [])] = -1.0
+        return verdicts
+
+
+def match(index: ItemIndex, moment: OfferContext) -> list[Match]:
+    """At most :data:`MOST` items with a score above 0, the best first; equal ones as catalogued."""
+    wanted = terms(moment.message_text[:READ])
+    before = terms(" ".join(reversed(moment.context))[:READ])
+    heard = [feature for feature in moment.selected if feature.weight > 0]
+    whole = MESSAGE + (CONTEXT if before else 0.0) + sum(feature.weight for feature in heard)
     by_message = index.likeness(wanted) * (MESSAGE / whole)
     by_context = index.likeness(before) * (CONTEXT / whole)
-    scores = by_message + by_context
-    for voice in voices:
-        scores += voice.verdicts * (voice.weight / whole)
-    best = _best(scores, index, exclude, count)
+    parts = [(feature, _verdicts(index, feature) * (feature.weight / whole)) for feature in heard]
+    scores = sum((part for _, part in parts), by_message + by_context)
+    rounded = np.round(scores, PLACES)
+    rounded[[index.places[item_id] for item_id in moment.exclude if item_id in index.places]] = 0.0
+    best = np.argsort(-rounded, kind="stable")[:MOST]
     return [
         Match(
             index.items[place],
@@ -124,69 +249,52 @@ def match(
             float(by_message[place]),
             float(by_context[place]),
             index.shared(place, wanted),
-            _reasons(voices, place, whole),
+            tuple(
+                sorted(
+                    ((feature, float(part[place])) for feature, part in parts if part[place]),
+                    key=lambda reason: (-abs(reason[1]), reason[0].key),
+                )
+            ),
         )
-        for place in best
+        for place in best[rounded[best] > 0].tolist()
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Voice:
-    """A feature with its verdict on every item."""
+def _verdicts(index: ItemIndex, feature: Selected) -> Floats:
+    """From -1 to 1: by the attributes of each item, else by its likeness to the words of the value.
 
-    feature: Selected
-    weight: float
-    verdicts: Floats
-
-
-def _weight_of(feature: Selected) -> float:
-    """Probability x relevance; 0 where either is no number, or below 0."""
-    weight = feature.probability * feature.relevance
-    if not np.isfinite(weight) or feature.probability < 0:
-        return 0.0
-    return max(0.0, float(weight))
-
-
-def _voice(index: ItemIndex, feature: Selected, meanings: Meanings) -> _Voice:
-    suited = index.suited(feature, is_open=feature.key in meanings.open_keys)
-    sign, words = _words_of(feature, meanings)
-    alike = index.likeness(terms(words)) * sign
-    verdicts = np.where(suited != 0, suited * ATTRIBUTE, alike)
-    return _Voice(feature, _weight_of(feature), verdicts)
-
-
-def _words_of(feature: Selected, meanings: Meanings) -> tuple[float, str]:
-    """The sign and words of a predicted value; the sign is -1 if the words are unwanted.
-
-    A bare yes or no refers to the feature's name.
+    Words that are unwanted count against an item. A bare yes or no refers to the feature's name.
     """
-    given = meanings.words.get(feature.key, {}).get(feature.value, "")
-    if given:
-        return 1.0, given
-    if is_yes(feature.value) or is_no(feature.value):
-        return (-1.0 if is_no(feature.value) else 1.0), feature.name
-    rest = denied(feature.value)
-    return (-1.0, rest) if rest else (1.0, feature.value)
+    answer, rest = fold(feature.value), denied(feature.value)
+    sign, meaning = 1.0, feature.meaning
+    if not meaning and answer in _word_list("yes") | _word_list("no"):
+        sign, meaning = (-1.0 if answer in _word_list("no") else 1.0), feature.name
+    elif not meaning:
+        sign, meaning = (-1.0, rest) if rest else (1.0, feature.value)
+    suited = index.suited(feature)
+    return np.where(suited != 0, suited * ATTRIBUTE, index.likeness(terms(meaning)) * sign)
 
 
-def _reasons(voices: Sequence[_Voice], place: int, whole: float) -> tuple[Reason, ...]:
-    found = []
-    for voice in voices:
-        verdict = float(voice.verdicts[place])
-        if verdict:
-            key, name, value = voice.feature.key, voice.feature.name, voice.feature.value
-            found.append(Reason(key, name, value, verdict * voice.weight / whole))
-    return tuple(sorted(found, key=lambda reason: (-abs(reason.part), reason.key)))
+def unused_attributes(
+    items: Iterable[Item], features: Mapping[str, Sequence[str]]
+) -> list[tuple[str, str, int]]:
+    """The attributes of items that ``features`` (key → values, empty for an open feature) do not
+    have: key, value and number of items that name it; the most frequent first.
 
-
-def _best(scores: Floats, index: ItemIndex, exclude: Collection[str], count: int) -> list[int]:
-    """The places of the highest scores above 0; of equal ones the first."""
-    rounded = np.round(scores, PLACES)
-    rounded[[index.places[item_id] for item_id in exclude if item_id in index.places]] = 0.0
-    among = np.flatnonzero(rounded > 0)
-    if 0 < count < len(among):
-        # Sort all scores that reach the last place, so that ties keep the order of the catalogue.
-        bar = np.partition(rounded[among], len(among) - count)[len(among) - count]
-        among = among[rounded[among] >= bar]
-    order = np.lexsort((among, -rounded[among]))[: max(0, count)]
-    return [int(place) for place in among[order]]
+    The value is "" if there is no such feature.
+    """
+    known = {
+        key: {form for value in values for form in (normalise_value(value), denied(value)) if form}
+        for key, values in features.items()
+    }
+    rows: Counter[tuple[str, str]] = Counter()
+    for item in items:
+        named = {
+            (key, value if key in known else "")
+            for attributes in (item.suits, item.avoids)
+            for key, values in attributes.items()
+            for value in values
+            if key not in known or (known[key] and normalise_value(value) not in known[key])
+        }
+        rows.update(named)
+    return sorted(((*named, n) for named, n in rows.items()), key=lambda row: (-row[2], row))

@@ -7,14 +7,20 @@ display") and 4.1 (a baseline that matches keywords).
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from heapq import nsmallest
 from typing import TypeAlias
 
-from labelhub.core.echo.recommending.item_index import ItemIndex, Selected, terms
-from labelhub.core.echo.recommending.matching import READ, Match, Meanings, match
+from labelhub.core.echo.recommending.matching import (
+    MOST,
+    READ,
+    ItemIndex,
+    Match,
+    OfferContext,
+    match,
+    terms,
+)
 
 
 class Why(StrEnum):
@@ -22,11 +28,9 @@ class Why(StrEnum):
 
     GOOD_MATCH = "good_match"
     EXPLORING = "exploring"
-    SENSITIVE = "sensitive"
     TOO_FEW_MESSAGES = "too_few_messages"
     TOO_SOON = "too_soon"
     NO_MATCH = "no_match"
-    SHOWN_BEFORE = "shown_before"
     WEAK_MATCH = "weak_match"
     OFF_TOPIC = "off_topic"
 
@@ -41,7 +45,6 @@ class OfferRule:
             not shown only because its attributes suit everybody.
         every_messages: at most one offer in so many of the author's messages.
         min_seconds: the least time between two offers.
-        same_item_messages: the least number of messages before the same item again.
         exploring: share of the other messages for which a candidate is drawn at random, below 1.
     """
 
@@ -49,7 +52,6 @@ class OfferRule:
     least_topic: float = 0.05
     every_messages: int = 4
     min_seconds: float = 120.0
-    same_item_messages: int = 40
     exploring: float = 0.05
 
 
@@ -58,14 +60,14 @@ class OfferHistory:
     """The offers to one author so far.
 
     Args:
-        messages_since: messages since the last offer, including the present one; None without one.
-        seconds_since: the time since then.
-        items: id of an item → messages since its last offer, counted alike.
+        messages_since: messages since the last offer, including the present one.
+        seconds_since: the time since then; negative after a clock was set back.
+        resting: ids of the items that were offered too recently to be offered again.
     """
 
-    messages_since: int | None = None
-    seconds_since: float | None = None
-    items: Mapping[str, int] = field(default_factory=dict)
+    messages_since: float = math.inf
+    seconds_since: float = math.inf
+    resting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,118 +88,50 @@ class OfferDecision:
     item_propensities: Mapping[str, float] = field(default_factory=dict)
 
 
-def resting_items(rule: OfferRule, history: OfferHistory) -> frozenset[str]:
-    """Ids of the items that were offered to this author too recently."""
-    return frozenset(
-        item for item, since in history.items.items() if since < rule.same_item_messages
-    )
-
-
 def decide(
-    rule: OfferRule,
-    matches: Sequence[Match],
-    history: OfferHistory,
-    *,
-    sensitive: bool,
-    draw: float,
+    rule: OfferRule, matches: Sequence[Match], history: OfferHistory, *, draw: float
 ) -> OfferDecision:
     """Whether to offer one of ``matches`` to the author of the present message.
 
-    Offers are rare, not repeated soon, never shown with sensitive messages, and only shown if an
-    item fits. A small share of messages explores: one of the candidates is drawn regardless of the
-    thresholds, so that rewards beyond them can be learnt. The decision has its propensity, for
-    estimates from the log (Horvitz and Thompson, 1952).
+    Offers are rare, and only shown if an item fits. A small share of messages explores: one of the
+    candidates is drawn regardless of the thresholds, so that rewards beyond them can be learnt. The
+    decision has its propensity, for estimates from the log (Horvitz and Thompson, 1952).
 
     Args:
         rule: the site's limits.
-        matches: candidates, the best first, as a policy ranks them.
+        matches: candidates, the best first, as a policy ranks them, without resting items.
         history: of this author.
-        sensitive: the message was dropped as sensitive.
         draw: in [0, 1); the same for the same message.
 
     Returns:
         the decision; its reason is the first one against an offer, in the order of :class:`Why`.
     """
-    if forbidden := _forbidden(rule, history, sensitive=sensitive):
-        return OfferDecision(None, forbidden, 1.0)
-    resting = resting_items(rule, history)
-    left = [match for match in matches if match.item.id not in resting]
-    if not left:
-        return OfferDecision(None, Why.SHOWN_BEFORE if matches else Why.NO_MATCH, 1.0)
-    chosen, why = _chosen(rule, left)
+    if history.messages_since < rule.every_messages:
+        return OfferDecision(None, Why.TOO_FEW_MESSAGES, 1.0)
+    if history.seconds_since < rule.min_seconds:
+        return OfferDecision(None, Why.TOO_SOON, 1.0)
+    if not matches:
+        return OfferDecision(None, Why.NO_MATCH, 1.0)
+    chosen, why = _chosen(rule, matches)
     # Times the probability of the policy's own draw, if it drew the item.
-    odds = {match.item.id: rule.exploring / len(left) * match.propensity for match in left}
+    odds = {match.item.id: rule.exploring / len(matches) * match.propensity for match in matches}
     if chosen is not None:
         odds[chosen.item.id] += (1.0 - rule.exploring) * chosen.propensity
     if draw < rule.exploring:
         # Below the share the draw is uniform again and picks the candidate.
-        place = min(math.floor(draw / rule.exploring * len(left)), len(left) - 1)
-        chosen, why = left[place], Why.EXPLORING
+        place = min(math.floor(draw / rule.exploring * len(matches)), len(matches) - 1)
+        chosen, why = matches[place], Why.EXPLORING
     propensity = odds[chosen.item.id] if chosen else 1.0 - rule.exploring
     return OfferDecision(chosen, why, propensity, odds)
 
 
-def _forbidden(rule: OfferRule, history: OfferHistory, *, sensitive: bool) -> Why | None:
-    if sensitive:
-        return Why.SENSITIVE
-    if history.messages_since is not None and history.messages_since < rule.every_messages:
-        return Why.TOO_FEW_MESSAGES
-    # After a clock was set back the time may be negative, which is too soon.
-    if history.seconds_since is not None and history.seconds_since < rule.min_seconds:
-        return Why.TOO_SOON
-    return None
-
-
-def _chosen(rule: OfferRule, left: Sequence[Match]) -> tuple[Match | None, Why]:
+def _chosen(rule: OfferRule, matches: Sequence[Match]) -> tuple[Match | None, Why]:
     """The best candidate that passes all thresholds, else why the best one does not."""
-    strong = [match for match in left if match.score >= rule.least_match]
+    strong = [match for match in matches if match.score >= rule.least_match]
     if not strong:
         return None, Why.WEAK_MATCH
     found = next((m for m in strong if m.from_message + m.from_context >= rule.least_topic), None)
     return found, Why.GOOD_MATCH if found else Why.OFF_TOPIC
-
-
-ECHO, KEYWORD, RANDOM, NOTHING = "echo", "keyword", "random", "nothing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OfferContext:
-    """The input of a policy for a message.
-
-    Args:
-        message_text: what the author wrote, already redacted.
-        context: the messages before, the latest last.
-        selected: the features that go downstream.
-        meanings: words for their values.
-        exclude: ids of items that must not match.
-        draw: in [0, 1), for a policy that draws; independent of that of :func:`decide`.
-        count: the most matches.
-    """
-
-    message_text: str
-    context: Sequence[str] = ()
-    selected: Sequence[Selected] = ()
-    meanings: Meanings | None = None
-    exclude: Collection[str] = ()
-    draw: float = 0.0
-    count: int = 5
-
-
-#: Matches for a moment, the best first.
-Policy: TypeAlias = Callable[[ItemIndex, OfferContext], list[Match]]
-
-
-def echo(index: ItemIndex, moment: OfferContext) -> list[Match]:
-    """Rank by the message and the selected features: :func:`.matching.match`."""
-    return match(
-        index,
-        moment.message_text,
-        moment.context,
-        moment.selected,
-        meanings=moment.meanings,
-        exclude=moment.exclude,
-        count=moment.count,
-    )
 
 
 def keyword(index: ItemIndex, moment: OfferContext) -> list[Match]:
@@ -206,34 +140,32 @@ def keyword(index: ItemIndex, moment: OfferContext) -> list[Match]:
     The score is that number; equal items keep the order of the catalogue.
     """
     wanted = terms(moment.message_text[:READ])
-    counts = index.named(wanted)
+    counts = [float(len(names.intersection(wanted))) for names in index.names]
     among = [
         place
-        for place, count in enumerate(counts)
-        if count and index.items[place].id not in moment.exclude
+        for place, item in enumerate(index.items)
+        if counts[place] and item.id not in moment.exclude
     ]
     return [
-        Match(
-            index.items[place],
-            float(counts[place]),
-            from_message=float(counts[place]),
-            shared=index.shared(place, wanted),
-        )
-        for place in nsmallest(max(0, moment.count), among, key=lambda place: -counts[place])
+        Match(index.items[place], counts[place], counts[place], shared=index.shared(place, wanted))
+        for place in sorted(among, key=lambda place: -counts[place])[:MOST]
     ]
 
 
 def random(index: ItemIndex, moment: OfferContext) -> list[Match]:
     """Draw one item uniformly; its propensity is the probability."""
     among = [item for item in index.items if item.id not in moment.exclude]
-    if not among or moment.count < 1:
+    if not among:
         return []
     item = among[min(math.floor(moment.draw * len(among)), len(among) - 1)]
     return [Match(item, 0.0, propensity=1.0 / len(among))]
 
 
+#: Matches for a moment, the best first.
+Policy: TypeAlias = Callable[[ItemIndex, OfferContext], list[Match]]
+ECHO, KEYWORD, RANDOM, NOTHING = "echo", "keyword", "random", "nothing"
 POLICIES: Mapping[str, Policy] = {
-    ECHO: echo,
+    ECHO: match,
     KEYWORD: keyword,
     RANDOM: random,
     NOTHING: lambda _index, _moment: [],

@@ -11,16 +11,15 @@ import unicodedata
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 from typing import TypeAlias
 
-from labelhub.core.echo.recommending.items import Item
+from labelhub.core.echo.recommending.catalogue import Item
 from labelhub.core.leaks import Leaks, no_leaks
 from labelhub.core.llm.parsing import strip_thinking
 from labelhub.core.llm.parsing.decision import normalise_line_ends, strip_echo
 from labelhub.core.llm.types import Call, Reply
 from labelhub.core.prompts import Prompt, fence
-from labelhub.core.schema import Schema, fold, parse_schema
+from labelhub.core.schema import fold, parse_schema
 
 ROLE = "offer"
 MODEL, TEMPLATE = "model", "template"
@@ -49,6 +48,7 @@ _ADDRESS = re.compile(
 )
 _END = re.compile(r"[.!?…]+(?=[\s\"'”’»)]|$)|[。！？]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_SCHEMA = parse_schema({"task": "text", "question": "How can this item be offered here?"})
 #: What presses people or promises more than an item can keep, in the languages of the widget.
 _CLAIM = re.compile(
     r"\b(?:guarant|garant|cheapest|unbeatable|perfect|discount|hurry|only today|today only"
@@ -196,7 +196,7 @@ def _call(item: Item, moment: OfferMoment, prompt: Prompt, salt: str) -> Call:
             message=fence(moment.text, salt),
         ),
         prompt_hash=prompt.hash,
-        schema=_schema(),
+        schema=_SCHEMA,
         text=moment.text,
         inputs={
             "title": item.title,
@@ -207,11 +207,6 @@ def _call(item: Item, moment: OfferMoment, prompt: Prompt, salt: str) -> Call:
         params={"temperature": 0},
         output=prompt.output,
     )
-
-
-@lru_cache(maxsize=1)
-def _schema() -> Schema:
-    return parse_schema({"task": "text", "question": "How can this item be offered here?"})
 
 
 def _first_sentence(item: Item) -> str:

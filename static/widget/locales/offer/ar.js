@@ -1,1 +1,1 @@
-var t={look:"عرض التفاصيل",tab:"يُفتح في علامة تبويب جديدة",thanks:"شكرًا لك."};export{t as default};
+var o={look:"عرض التفاصيل",tab:"يُفتح في علامة تبويب جديدة"};export{o as default};

@@ -1,1 +1,1 @@
-var e={look:"Ansehen",tab:"öffnet einen neuen Tab",thanks:"Vielen Dank."};export{e as default};
+var e={look:"Ansehen",tab:"öffnet einen neuen Tab"};export{e as default};

@@ -1,1 +1,1 @@
-var a={look:"Take a look",tab:"opens a new tab",thanks:"Thank you."};export{a as default};
+var a={look:"Take a look",tab:"opens a new tab"};export{a as default};

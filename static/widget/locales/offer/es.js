@@ -1,1 +1,1 @@
-var a={look:"Ver más",tab:"se abre en otra pestaña",thanks:"Gracias."};export{a as default};
+var e={look:"Ver más",tab:"se abre en otra pestaña"};export{e as default};

@@ -1,1 +1,1 @@
-var o={look:"Voir",tab:"s’ouvre dans un nouvel onglet",thanks:"Merci."};export{o as default};
+var o={look:"Voir",tab:"s’ouvre dans un nouvel onglet"};export{o as default};

@@ -1,1 +1,1 @@
-var t={look:"見てみる",tab:"新しいタブで開きます",thanks:"ありがとうございます。"};export{t as default};
+var o={look:"見てみる",tab:"新しいタブで開きます"};export{o as default};

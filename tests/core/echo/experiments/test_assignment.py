@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from labelhub.core.echo.experiments.assignment import (
     Arm,
-    Design,
     arm_of_author,
-    design,
+    check_design,
     position,
 )
 from labelhub.core.errors import InvalidInput
@@ -22,16 +21,12 @@ ARMS = (
 )
 
 
-def by_author() -> Design:
-    return design(ARMS, "words")
-
-
 @given(st.lists(st.text(max_size=12), max_size=5), st.text(max_size=12))
 def test_others_never_change_an_authors_arm(others: list[str], author: str) -> None:
-    alone = arm_of_author(by_author(), KEY, author)
+    alone = arm_of_author(ARMS, KEY, author)
     for other in others:
-        arm_of_author(by_author(), KEY, other)
-    assert arm_of_author(by_author(), KEY, author) == alone
+        arm_of_author(ARMS, KEY, other)
+    assert arm_of_author(ARMS, KEY, author) == alone
 
 
 @given(st.text())
@@ -54,10 +49,10 @@ def test_a_position_lies_from_zero_to_before_one(name: str) -> None:
 )
 def test_unusable_arms_are_refused(arms: tuple[Arm, ...], control: str) -> None:
     with pytest.raises(InvalidInput):
-        design(arms, control)
+        check_design(arms, control)
 
 
 def test_unusable_keys_are_refused() -> None:
     for key in (b"short", b"x" * 65):
         with pytest.raises(InvalidInput):
-            arm_of_author(by_author(), key, "a")
+            arm_of_author(ARMS, key, "a")

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from labelhub.core.echo.experiments.clusters import (
     Bounds,
-    clusters,
     difference_bounds,
     mean_bounds,
     rate_of,
@@ -36,7 +35,7 @@ def holds(bounds: Bounds, truth: float) -> bool:
 @given(UNITS)
 def test_a_rate_lies_in_its_interval(units: list[tuple[int, int]]) -> None:
     events, exposure = zip(*units, strict=True)
-    rate = rate_of(clusters(events, exposure))
+    rate = rate_of(events, exposure)
     if sum(exposure) == 0:
         assert rate is None
         return
@@ -53,7 +52,7 @@ def test_a_rate_lies_in_its_interval(units: list[tuple[int, int]]) -> None:
 @given(UNITS)
 def test_a_share_lies_in_its_interval(units: list[tuple[int, int]]) -> None:
     part, whole = zip(*[(min(a, b), b) for a, b in units], strict=True)
-    rate = rate_of(clusters(part, whole))
+    rate = rate_of(part, whole)
     if rate is None or rate.alone:
         return
     low, high = share_bounds(rate)
@@ -65,7 +64,7 @@ def test_a_share_lies_in_its_interval(units: list[tuple[int, int]]) -> None:
 def test_turning_the_arms_turns_the_ratio_and_the_difference(
     arm: list[tuple[int, int]], other: list[tuple[int, int]]
 ) -> None:
-    a, b = (rate_of(clusters(*zip(*units, strict=True))) for units in (arm, other))
+    a, b = (rate_of(*zip(*units, strict=True)) for units in (arm, other))
     if a is None or b is None or a.alone or b.alone:
         return
     low, high = difference_bounds(a, b)
@@ -78,7 +77,7 @@ def test_turning_the_arms_turns_the_ratio_and_the_difference(
 
 
 def test_of_one_author_nothing_is_told() -> None:
-    alone, others = rate_of(clusters([3], [40])), rate_of(clusters([3, 2, 1], [40, 20, 7]))
+    alone, others = rate_of([3], [40]), rate_of([3, 2, 1], [40, 20, 7])
     assert alone is not None
     assert others is not None
     for bounds in (mean_bounds(alone), share_bounds(alone), ratio_bounds(alone, others)):
@@ -92,7 +91,7 @@ def test_of_one_author_nothing_is_told() -> None:
 )
 def test_unusable_sums_are_refused(events: list[float], exposure: list[float]) -> None:
     with pytest.raises(InvalidInput):
-        clusters(events, exposure)
+        rate_of(events, exposure)
 
 
 @pytest.mark.thorough

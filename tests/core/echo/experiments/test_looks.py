@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.experiments.clusters import Clusters, clusters, rate_of, ratio_bounds
-from labelhub.core.echo.experiments.looks import Look, Plan, look_at
+from labelhub.core.echo.experiments.clusters import rate_of, ratio_bounds
+from labelhub.core.echo.experiments.looks import Look, look_at
 from tests.cases import all_cases
 from tests.core.echo.experiments.trials import AGAIN, Floats, Planted, likings
 
@@ -37,18 +37,18 @@ def grown(rng: np.random.Generator, arm: Planted) -> tuple[Floats, Floats]:
     return clicks.cumsum(1).astype(np.float64), shown.cumsum(1).astype(np.float64)
 
 
-def looks_of(found: Plan, arm: tuple[Floats, Floats], base: tuple[Floats, Floats]) -> list[Look]:
+def looks_of(arm: tuple[Floats, Floats], base: tuple[Floats, Floats]) -> list[Look]:
     """A look at the end of each day."""
     every: list[Look] = []
     for day in range(DAYS):
-        rate, other = (rate_of(Clusters(k[:, day], n[:, day])) for k, n in (arm, base))
-        every.append(look_at(found, rate, other, every[-1] if every else None))
+        rate, other = (rate_of(k[:, day], n[:, day]) for k, n in (arm, base))
+        every.append(look_at(rate, other, every[-1] if every else None))
     return every
 
 
 def outside(found: Look, truth: float) -> bool:
     """Whether an interval was told and misses the truth."""
-    low, high = found.ratio.get("low"), found.ratio.get("high")
+    low, high = found["ratio"].get("low"), found["ratio"].get("high")
     return (low is not None and low > truth) or (high is not None and high < truth)
 
 
@@ -59,14 +59,14 @@ def test_arms_that_are_alike_raise_no_more_alarms_than_promised(
 ) -> None:
     """And who looks daily at the interval of one look is misled far more often."""
     rng = np.random.default_rng([97, arm, base])
-    alarms, misled, found = 0, 0, Plan()
+    alarms, misled = 0, 0
     for _ in range(RUNS):
         data = (
             grown(rng, Planted(arm, 1, chance, alike)),
             grown(rng, Planted(base, 1, chance, alike)),
         )
-        every = looks_of(found, *data)
-        alarms += every[-1].may_stop
+        every = looks_of(*data)
+        alarms += every[-1]["may_stop"]
         misled += any(_excludes_one(data, day) for day in range(4, DAYS))
     print(f"{arm}/{base}: alarms {alarms / RUNS:.4f}, single-look intervals {misled / RUNS:.3f}")
     assert alarms / RUNS <= 0.05
@@ -74,7 +74,7 @@ def test_arms_that_are_alike_raise_no_more_alarms_than_promised(
 
 
 def _excludes_one(data: tuple[tuple[Floats, Floats], tuple[Floats, Floats]], day: int) -> bool:
-    arm, other = (rate_of(Clusters(clicks[:, day], shown[:, day])) for clicks, shown in data)
+    arm, other = (rate_of(clicks[:, day], shown[:, day]) for clicks, shown in data)
     if arm is None or other is None or other.value == 0:
         return False
     low, high = ratio_bounds(arm, other)
@@ -88,11 +88,11 @@ def test_a_planted_ratio_is_found_and_lies_within_at_all_looks(
 ) -> None:
     """How often it is found is no promise; far less often than here would be a fault."""
     rng = np.random.default_rng(101)
-    stopped, missed, found = 0, 0, Plan()
+    stopped, missed = 0, 0
     for _ in range(RUNS):
         arm = grown(rng, Planted(2076, 1, 0.014 * ratio, 0.03))
-        every = looks_of(found, arm, grown(rng, Planted(342, 1, 0.014, 0.03)))
-        stopped += every[-1].may_stop
+        every = looks_of(arm, grown(rng, Planted(342, 1, 0.014, 0.03)))
+        stopped += every[-1]["may_stop"]
         missed += any(outside(look, ratio) for look in every)
     print(f"ratio {ratio}: stopped {stopped / RUNS:.3f}, ever outside {missed / RUNS:.4f}")
     assert missed / RUNS <= 0.05
@@ -106,10 +106,11 @@ UNITS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 30)), min_size=2, 
 def test_a_look_alarms_exactly_when_its_interval_excludes_one(
     arm: list[tuple[int, int]], other: list[tuple[int, int]]
 ) -> None:
-    rate, base = (rate_of(clusters(*zip(*units, strict=True))) for units in (arm, other))
-    found = look_at(Plan(least=1, tightest_at=30), rate, base)
-    if found.ratio["value"] is not None and abs(found.p - 0.05) > 1e-6:
-        assert outside(found, 1.0) == found.may_stop
-        low, high = found.ratio["low"], found.ratio["high"]
-        assert (low or 0) <= found.ratio["value"] * (1 + 1e-9)
-        assert found.ratio["value"] <= (inf if high is None else high) * (1 + 1e-9)
+    rate, base = (rate_of(*zip(*units, strict=True)) for units in (arm, other))
+    found = look_at(rate, base, least=1, tightest_at=30)
+    ratio = found["ratio"]
+    if ratio["value"] is not None and abs(found["p"] - 0.05) > 1e-6:
+        assert outside(found, 1.0) == found["may_stop"]
+        low, high = ratio["low"], ratio["high"]
+        assert (low or 0) <= ratio["value"] * (1 + 1e-9)
+        assert ratio["value"] <= (inf if high is None else high) * (1 + 1e-9)

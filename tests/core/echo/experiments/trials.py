@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from labelhub.core.echo.experiments.clusters import ClusteredRate, Clusters, rate_of
+from labelhub.core.echo.experiments.clusters import ClusteredRate, rate_of
 
 Floats = NDArray[np.float64]
 #: Of a clicked impression, how many clicks come on top of the first, on average.
@@ -41,15 +41,17 @@ def likings(rng: np.random.Generator, arm: Planted) -> Floats:
     return rng.beta(arm.chance * strength, (1 - arm.chance) * strength, arm.authors)
 
 
-def drawn(rng: np.random.Generator, arm: Planted) -> tuple[Clusters, Clusters]:
+def drawn(
+    rng: np.random.Generator, arm: Planted
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
     """One run of the arm: clicks, and clicked impressions, over impressions by author."""
     shown = impressions(rng, arm)
     clicked = rng.binomial(shown, likings(rng, arm))
     clicks = clicked + rng.poisson(clicked * AGAIN)
     exposure = shown.astype(np.float64)
     return (
-        Clusters(clicks.astype(np.float64), exposure),
-        Clusters(clicked.astype(np.float64), exposure),
+        (clicks.astype(np.float64), exposure),
+        (clicked.astype(np.float64), exposure),
     )
 
 
@@ -59,7 +61,7 @@ def rates(
     """``drawn`` again and again, as rates."""
     found = []
     for _ in range(runs):
-        clicks, clicked = (rate_of(part) for part in drawn(rng, arm))
+        clicks, clicked = (rate_of(*part) for part in drawn(rng, arm))
         assert clicks is not None
         assert clicked is not None
         found.append((clicks, clicked))

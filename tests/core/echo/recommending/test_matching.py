@@ -1,13 +1,22 @@
 """What fits a message: features push and pull by their weight, and every score can be explained."""
 
 import math
+from collections.abc import Sequence
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.item_index import ItemIndex, Selected
-from labelhub.core.echo.recommending.matching import Meanings, match
+from labelhub.core.echo.recommending import matching
+from labelhub.core.echo.recommending.matching import (
+    MOST,
+    ItemIndex,
+    Match,
+    OfferContext,
+    Selected,
+    match,
+)
 from tests.cases import all_cases
 from tests.core.echo.recommending.wares import demo_index, ids, says, ware
 
@@ -22,18 +31,23 @@ LAMPS = ItemIndex(
 )
 
 
+def matches(
+    index: ItemIndex, text: str, selected: Sequence[Selected] = (), context: Sequence[str] = ()
+) -> list[Match]:
+    return match(index, OfferContext(message_text=text, context=context, selected=selected))
+
+
 def test_what_suits_goes_up_and_what_contradicts_goes_down() -> None:
-    found = match(LAMPS, "a lamp", (), [says("level", "expert")])
+    found = matches(LAMPS, "a lamp", [says("level", "expert")])
     assert ids(found)[0] == "pro"
     assert ids(found)[-1] == "beginner"
-    (reason,) = found[0].reasons
-    assert (reason.key, reason.value) == ("level", "expert")
-    assert reason.part > 0 > found[-1].reasons[0].part
+    ((feature, part),) = found[0].reasons
+    assert (feature.key, feature.value) == ("level", "expert")
+    assert part > 0 > found[-1].reasons[0][1]
 
 
 def test_meanings_stand_for_values() -> None:
-    meanings = Meanings(words={"budget": {"lowest": "cheap, affordable"}})
-    found = match(LAMPS, "a lamp", (), [says("budget", "lowest")], meanings=meanings)
+    found = matches(LAMPS, "a lamp", [says("budget", "lowest", meaning="cheap, affordable")])
     assert ids(found)[0] == "plastic"
 
 
@@ -44,7 +58,7 @@ def test_a_feature_that_is_improbable_or_harmful_says_nothing(
     probability: float, relevance: float
 ) -> None:
     feature = says("level", "expert", probability, relevance)
-    assert match(LAMPS, "lamp", (), [feature]) == match(LAMPS, "lamp", (), [])
+    assert matches(LAMPS, "lamp", [feature]) == matches(LAMPS, "lamp")
 
 
 @all_cases(
@@ -60,7 +74,7 @@ def test_a_feature_that_is_improbable_or_harmful_says_nothing(
 )
 def test_in_the_demos_shop(text: str, expected: dict[str, str], best: str) -> None:
     selected = [says(key, value, 0.8, 0.4) for key, value in expected.items()]
-    assert ids(match(demo_index(), text, (), selected))[0] == best
+    assert ids(matches(demo_index(), text, selected))[0] == best
 
 
 WORDS = st.lists(
@@ -83,14 +97,15 @@ FEATURES = st.lists(
 def test_a_score_is_the_sum_of_what_is_told_of_it(
     text: str, context: list[str], selected: list[Selected]
 ) -> None:
-    found = match(demo_index(), text, context, selected, count=100)
-    assert found == match(demo_index(), text, context, selected, count=100)
+    with mock.patch.object(matching, "MOST", 100):
+        found = matches(demo_index(), text, selected, context)
+        assert found == matches(demo_index(), text, selected, context)
     assert [match_.score for match_ in found] == sorted(
         (match_.score for match_ in found), reverse=True
     )
-    assert found[:3] == match(demo_index(), text, context, selected, count=3)
+    assert found[:MOST] == matches(demo_index(), text, selected, context)
     for match_ in found:
-        parts = match_.from_message + match_.from_context + sum(r.part for r in match_.reasons)
+        parts = match_.from_message + match_.from_context + sum(part for _, part in match_.reasons)
         assert 0 < match_.score <= 1
         assert math.isclose(match_.score, parts, abs_tol=1e-8)
 
@@ -98,9 +113,7 @@ def test_a_score_is_the_sum_of_what_is_told_of_it(
 @given(FEATURES, st.randoms(use_true_random=False))
 def test_the_order_of_features_changes_nothing(selected: list[Selected], order: object) -> None:
     other = sorted(selected, key=lambda _: order.random())  # type: ignore[attr-defined]
-    first, two = (
-        match(demo_index(), "warm gift", (), features, count=9) for features in (selected, other)
-    )
+    first, two = (matches(demo_index(), "warm gift", features) for features in (selected, other))
     assert ids(first) == ids(two)
 
 
@@ -111,4 +124,4 @@ def test_fifty_thousand_items_give_the_right_one() -> None:
         for number in range(50_000)
     ]
     index = ItemIndex(items)
-    assert ids(match(index, "lamp 31337", (), [says("level", "expert")]))[0] == "lamp 31337"
+    assert ids(matches(index, "lamp 31337", [says("level", "expert")]))[0] == "lamp 31337"

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.item_index import ItemIndex
-from labelhub.core.echo.recommending.matching import Match
+from labelhub.core.echo.recommending import matching, policies
+from labelhub.core.echo.recommending.matching import ItemIndex, Match, OfferContext
 from labelhub.core.echo.recommending.policies import (
     ECHO,
     KEYWORD,
     NOTHING,
     POLICIES,
     RANDOM,
-    OfferContext,
     OfferDecision,
     OfferHistory,
     OfferRule,
@@ -36,14 +35,13 @@ WEAK, ASIDE = Match(ware("c"), 0.2, 0.2), Match(ware("d"), 0.9, 0.0)
 def decided(
     *matches: Match, rule: OfferRule = RULE, history: OfferHistory = NEW, **more: Any
 ) -> OfferDecision:
-    given = {"sensitive": False, "draw": 0.5} | more
+    given = {"draw": 0.5} | more
     return decide(rule, matches, history, **given)
 
 
 @all_cases(
     ("matches", "more", "why"),
     [
-        ((GOOD,), {"sensitive": True}, Why.SENSITIVE),
         ((GOOD,), {"history": OfferHistory(messages_since=3)}, Why.TOO_FEW_MESSAGES),
         (
             (GOOD,),
@@ -52,7 +50,6 @@ def decided(
         ),
         ((GOOD,), {"history": OfferHistory(messages_since=4, seconds_since=-5.0)}, Why.TOO_SOON),
         ((), {}, Why.NO_MATCH),
-        ((GOOD,), {"history": OfferHistory(items={"a": 39})}, Why.SHOWN_BEFORE),
         ((WEAK,), {}, Why.WEAK_MATCH),
         ((ASIDE,), {}, Why.OFF_TOPIC),
     ],
@@ -86,11 +83,15 @@ INDEX = ItemIndex(
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_all_policies_keep_to_count_and_exclusions(name: str) -> None:
+def test_all_policies_keep_to_count_and_exclusions(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (matching, policies):
+        monkeypatch.setattr(module, "MOST", 2)
     everything = [item.id for item in demo_index().items]
     text = "tent lamp kettle backpack blanket"
     for draw in (0.0, 0.5, 0.999):
-        moment = OfferContext(message_text=text, exclude=everything[:40], count=2, draw=draw)
+        moment = OfferContext(message_text=text, exclude=everything[:40], draw=draw)
         found = POLICIES[name](demo_index(), moment)
         assert len(found) <= 2
         assert not set(ids(found)) & set(everything[:40])
@@ -114,10 +115,10 @@ def test_each_is_decided_on_its_own_scale_under_the_same_caps(name: str, why: Wh
     rule = rule_of(name, OfferRule(exploring=0.0))
     moment = OfferContext(message_text="a warm lamp", draw=0.4)
     matches = POLICIES[name](INDEX, moment)
-    found = decide(rule, matches, OfferHistory(), sensitive=False, draw=0.5)
+    found = decide(rule, matches, OfferHistory(), draw=0.5)
     assert found.why is why
     held = OfferHistory(messages_since=1)
-    found = decide(rule, matches, held, sensitive=False, draw=0.5)
+    found = decide(rule, matches, held, draw=0.5)
     assert found.why is Why.TOO_FEW_MESSAGES
     if name == RANDOM:
         assert matches[0].propensity == pytest.approx(1 / 3)

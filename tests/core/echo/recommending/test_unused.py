@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.recommending.catalogue import unused_attributes
-from labelhub.core.echo.recommending.item_index import ItemIndex
+from labelhub.core.echo.recommending.matching import ItemIndex, unused_attributes
 from tests.core.echo.recommending.wares import says, ware
 
 FEATURES = {"budget": ("lowest", "upper_end"), "material": ("no plastic", "any"), "brand": ()}
@@ -31,5 +30,5 @@ def test_a_value_is_of_use_where_an_item_that_names_it_may_suit_or_contradict(
 ) -> None:
     item = ware("a", attributes={key: value})
     index = ItemIndex([item])
-    bears = any(index.suited(says(key, value), is_open=False).any() for value in FEATURES[key])
+    bears = any(index.suited(says(key, value)).any() for value in FEATURES[key])
     assert (unused_attributes([item], FEATURES) == []) is bears

@@ -4,10 +4,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from labelhub.core.echo.recommending.catalogue import read_catalogue
-from labelhub.core.echo.recommending.item_index import ItemIndex, Selected
-from labelhub.core.echo.recommending.items import Item, read_item
-from labelhub.core.echo.recommending.matching import Match
+from labelhub.core.echo.recommending.catalogue import Item, read_catalogue, read_item
+from labelhub.core.echo.recommending.matching import ItemIndex, Match, Selected
 
 DEMO = Path(__file__).parents[4] / "apps/dashboards/demo/shop_catalogue.csv"
 
@@ -17,9 +15,11 @@ def ware(name: str, text: str = "Plain.", **more: Any) -> Item:
     return read_item({"id": name, "title": name, "text": text, "link": "/", **more})
 
 
-def says(key: str, value: str, probability: float = 1.0, relevance: float = 1.0) -> Selected:
+def says(
+    key: str, value: str, probability: float = 1.0, relevance: float = 1.0, **more: Any
+) -> Selected:
     """A selected feature."""
-    return Selected(key, key.replace("_", " "), value, probability, relevance)
+    return Selected(key, key.replace("_", " "), value, probability, relevance, **more)
 
 
 def ids(matches: list[Match]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from labelhub.core.echo.simulator import (
     Settings,
     SimulationTrace,
     figures,
+    mean_figure,
     play,
     question_share,
     simulate,
@@ -89,6 +91,22 @@ def test_the_ranks_hold_the_median_in_95_of_100_samples_at_least(count: int) -> 
     assert high == count - 1 - low
 
 
+def test_a_mean_has_students_interval() -> None:
+    values = [0.1, 0.3, 0.2, 0.6]
+    found = mean_figure(values)
+    known = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
+    assert found["value"] == pytest.approx(0.3)
+    assert (found["low"], found["high"]) == pytest.approx(known)
+    assert (found["n"], found["method"]) == (4, "mean over seeds, Student's t, 95 %")
+
+
+def test_one_value_has_no_interval() -> None:
+    method = "mean over orders, Student's t, 95 %"
+    assert mean_figure([0.3], "orders") == {
+        "value": 0.3, "low": None, "high": None, "n": 1, "method": method,
+    }  # fmt: skip
+
+
 SMALL = Settings(features=40, k=5, messages=150)
 
 
@@ -109,16 +127,16 @@ def test_a_number_of_seeds_out_of_range_is_refused(seeds: int) -> None:
 
 
 @pytest.mark.thorough
-def test_a_small_run_ends_with_finite_figures_for_json_and_is_told_of() -> None:
-    steps: list[tuple[int, int]] = []
-    found = simulate(SMALL, 3, report=lambda done, whole: steps.append((done, whole)))
+def test_a_small_run_ends_with_finite_figures_for_json_and_is_told_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = simulate(SMALL, 3, verbose=50)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert all(math.isfinite(number) for number in numbers(found))
     others = {arm.name for arm in ARMS} - {ECHO.name}
     assert set(found["regret_ratio"]) == others
     assert found["accuracy_gain"]["n"] == 3
-    assert {point["arm"] for point in found["curves"]} == {arm.name for arm in ARMS}
-    assert steps == [(done, 15) for done in range(1, 16)]
+    assert re.search(r"Done +15 out of +15 .* finished", capsys.readouterr().out)
 
 
 @pytest.mark.thorough
@@ -127,7 +145,6 @@ def test_side_by_side_gives_the_same_figures_as_one_after_another() -> None:
     found = simulate(SMALL, 2, arms=arms)
     with threadpool_limits(1):
         traces = {arm.name: [play(SMALL, seed, arm) for seed in range(2)] for arm in arms}
-    del found["curves"]
     assert found == figures(traces)
 
 

@@ -20,6 +20,7 @@ from labelhub.core.echo.simulator import (
     World,
     play,
 )
+from labelhub.core.echo.state import learn_name, learn_reward
 from labelhub.core.echo.uncertainty import calibration_error
 from tests.cases import all_cases
 
@@ -37,10 +38,11 @@ def bits(trace: SimulationTrace) -> list[bytes]:
 
 
 def beliefs(of: Learner) -> dict[str, bytes]:
+    relevance, doubt = of.state.relevance, of.state.uncertainty
     return {
         "models": of.heads.mean.tobytes() + of.heads.var.tobytes(),
-        "relevance": of.relevance.odds.tobytes() + of.relevance.weight.tobytes(),
-        "uncertainty": of.uncertainty.weight.tobytes() + of.uncertainty.covariance.tobytes(),
+        "relevance": relevance.odds.tobytes() + relevance.weight.tobytes(),
+        "uncertainty": doubt.signs.tobytes() + doubt.covariance.tobytes(),
     }
 
 
@@ -95,14 +97,15 @@ def test_of_whom_nothing_is_believed_nothing_is_learnt_but_trust() -> None:
     message = world.next_message()
     predicted = echo.predict(message.vector)
     doubted = trust.AuthorBelief(answers=trust.LEAST - 1)
-    echo.trusts[message.author] = doubted
+    echo.state.trusts[message.author] = doubted
     begun = beliefs(echo)
     shown, _ = echo.select(predicted)
-    echo.rewarded(message, shown, 1 - predicted.sigma[shown], CLICK, 1.0)
-    echo.named(message, shown, 1 - predicted.sigma[shown], 0)
+    right = 1 - predicted.sigma[shown]
+    learn_reward(echo.state, message.author, shown, right, value=1.0, signal=CLICK)
+    learn_name(echo.state, message.author, shown, right, 0)
     echo.answered(message, predicted, 7)
     assert beliefs(echo) == begun
-    assert echo.trusts[message.author] != doubted
+    assert echo.state.trusts[message.author] != doubted
 
 
 @pytest.mark.parametrize("arm", [ECHO, RANDOM_SHOWN], ids=lambda arm: str(arm.name))

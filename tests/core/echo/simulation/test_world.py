@@ -54,7 +54,7 @@ def test_with_spam_a_fifth_of_the_authors_answer_at_random_and_always_the_same_o
     shares = []
     for seed in range(5):
         seen = messages(Settings(20, 4, 20_000, spam=True), 3_000, seed)
-        kinds: dict[int, set[bool]] = {}
+        kinds: dict[str, set[bool]] = {}
         for m in seen:
             kinds.setdefault(m.author, set()).add(m.random_author)
         assert all(len(kind) == 1 for kind in kinds.values())
@@ -84,7 +84,7 @@ def test_half_way_five_that_matter_change_places_with_five_that_do_not() -> None
 @pytest.mark.thorough
 def test_authors_may_differ_in_what_they_write_without_messages_growing() -> None:
     def alike(settings: Settings) -> tuple[float, float]:
-        by_author: dict[int, list[np.ndarray]] = {}
+        by_author: dict[str, list[np.ndarray]] = {}
         seen = messages(settings, 4_000)
         for m in seen:
             by_author.setdefault(m.author, []).append(m.vector)

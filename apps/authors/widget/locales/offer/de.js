@@ -1,5 +1,4 @@
 export default {
   look: "Ansehen",
   tab: "öffnet einen neuen Tab",
-  thanks: "Vielen Dank.",
 };

@@ -1,5 +1,4 @@
 export default {
   look: "Take a look",
   tab: "opens a new tab",
-  thanks: "Thank you.",
 };

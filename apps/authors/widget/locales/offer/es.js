@@ -1,5 +1,4 @@
 export default {
   look: "Ver más",
   tab: "se abre en otra pestaña",
-  thanks: "Gracias.",
 };

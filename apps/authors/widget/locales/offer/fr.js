@@ -1,5 +1,4 @@
 export default {
   look: "Voir",
   tab: "s’ouvre dans un nouvel onglet",
-  thanks: "Merci.",
 };

@@ -1,5 +1,4 @@
 export default {
   look: "見てみる",
   tab: "新しいタブで開きます",
-  thanks: "ありがとうございます。",
 };

@@ -9,8 +9,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from labelhub.core.echo.recommending import catalogue
-from labelhub.core.echo.recommending.catalogue import Catalogue, read_catalogue
-from labelhub.core.echo.recommending.items import LONGEST, Item, read_item
+from labelhub.core.echo.recommending.catalogue import (
+    LONGEST,
+    Catalogue,
+    Item,
+    read_catalogue,
+    read_item,
+)
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 

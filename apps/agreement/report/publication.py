@@ -5,9 +5,10 @@ report; only the cost of an item is derived. Files are English.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import groupby
 from string import ascii_letters
 from typing import Any
 
@@ -40,6 +41,8 @@ from labelhub.core.agreement.reports.reasons import (
 from labelhub.core.schema import TASKS
 
 Row = dict[str, Any]
+#: What names a row, its measure and its figure.
+Entry = tuple[Row, str | None, Mapping[str, Any]]
 REFERENCES = {"author": NO_AUTHOR, "gold": NO_GOLD}
 #: The columns that name a row, in their order, and the fields of its figure.
 NAMES = (
@@ -57,9 +60,9 @@ MEASURES = {
     "cohen_kappa": "Cohen's kappa",
     "conger_kappa": "Conger's kappa",
     "alpha_nominal": "Krippendorff's alpha",
-    "alpha_ordinal": "Krippendorff's ordinal alpha",
-    "alpha_masi": "Krippendorff's alpha, MASI distance",
-    "alpha_token_f1": "Krippendorff's alpha, shared words",
+    "alpha_ordinal": "ordinal alpha",
+    "alpha_masi": "alpha, MASI distance",
+    "alpha_token_f1": "alpha, shared words",
     "s_q": "S_q",
     "usd_per_label": "cost of a label, USD",
     "usd_per_item": "cost of an item, USD",
@@ -68,87 +71,70 @@ MEASURES = {
 }
 
 
-def _accuracy(report: Report, reference: str) -> list[Row]:
+def _accuracy(report: Report, reference: str) -> Iterator[Entry]:
     measures = ("accuracy", "majority_accuracy", TASKS[report["task"]].truth_measure)
-    rows = []
     for kind, found in _scores(report, reference):
-        row = _source(report, kind) | {
+        names = _source(report, kind) | {
             "reference": reference,
             # Authors are not listed one by one.
             "annotators": len(found.get("annotators", ())) or None,
             **{name: found.get(name, 0) for name in ("items", "labels", "own_decisions")},
         }
         missing = undefined(found["accuracy"].get("reason", NOT_HERE["reason"]))
-        rows += [
-            row | _measured(measure, found.get(measure, missing))
-            for measure in dict.fromkeys((*measures, "js_divergence"))
-        ]
-    return rows
+        for measure in dict.fromkeys((*measures, "js_divergence")):
+            yield names, measure, found.get(measure, missing)
 
 
-def _agreeing(report: Report, reference: str) -> list[Row]:
-    rows = []
+def _agreeing(report: Report, reference: str) -> Iterator[Entry]:
     for kind, found in _scores(report, reference):
         missing = undefined(NO_PAIR) if found.get("items") else found["accuracy"]
-        nothing: list[Row] = [{"agreeing": None, "items": 0, "accuracy": missing}]
-        rows += [
-            _source(report, kind)
-            | {
-                "reference": reference,
-                "agreeing": group["agreeing"],
-                "items": group["items"],
-                **_measured("majority_accuracy", group["accuracy"]),
-            }
-            for group in found.get("by_agreeing") or nothing
-        ]
-    return rows
+        groups: list[Row] = [{"agreeing": None, "items": 0, "accuracy": missing}]
+        if found.get("by_agreeing"):
+            whole = {"items": found["items"], "accuracy": found["majority_accuracy"]}
+            groups = [*found["by_agreeing"], {"agreeing": "all", **whole}]
+        names = _source(report, kind) | {"reference": reference}
+        for group in groups:
+            numbers = {name: group[name] for name in ("agreeing", "items")}
+            yield names | numbers, "majority_accuracy", group["accuracy"]
 
 
-def _agreement(report: Report, _reference: str) -> list[Row]:
+def _agreement(report: Report, _reference: str) -> Iterator[Entry]:
+    for kind, figures in report["within"].items():
+        for measure in dict.fromkeys(("percent", "conger_kappa", main_coefficient(report))):
+            yield _source(report, kind, kind), measure, figures[measure]
     between = TASKS[report["task"]].pair_coefficient
-    pairs = [pair for pair in report["between"] if pair["level"] == "kind"]
-    return [
-        *(
-            _source(report, kind, kind) | _measured(measure, figures[measure])
-            for kind, figures in report["within"].items()
-            for measure in dict.fromkeys(("percent", "conger_kappa", main_coefficient(report)))
-        ),
-        *(
-            _source(report, pair["a"], pair["b"])
-            | _measured(measure, pair.get(measure, undefined(NO_SHARED_ITEMS)))
-            for pair in pairs
-            for measure in dict.fromkeys(("percent", "cohen_kappa", between))
-        ),
-    ]
+    for pair in report["between"]:
+        if pair["level"] == "kind":
+            names = _source(report, pair["a"], pair["b"])
+            for measure in dict.fromkeys(("percent", "cohen_kappa", between)):
+                yield names, measure, pair.get(measure, undefined(NO_SHARED_ITEMS))
 
 
-def _cost(report: Report, _reference: str) -> list[Row]:
-    rows = []
+def _cost(report: Report, _reference: str) -> Iterator[Entry]:
     missing = undefined(WHOLE_PROJECT if report["slice"] else NOT_RECORDED)
     for kind, counts in report["sources"].items():
         per_item = counts["labels"] / counts["items"] if counts["items"] else None
-        row = _source(report, kind) | {"labels_per_item": per_item}
+        names = _source(report, kind) | {"labels_per_item": per_item}
         for name, unit in (("per_label", "usd"), ("seconds", "seconds")):
             label = report["cost"].get(kind, {}).get(name, missing)
             item = scale_figure(label, per_item) if per_item else undefined(NO_LABELS)
             if item["value"] is not None:
                 item = {**item, "method": f"labels of an item times {item['method']}"}
-            rows += [row | _measured(f"{unit}_per_label", label)]
-            rows += [row | _measured(f"{unit}_per_item", item)]
-    return rows
+            yield names, f"{unit}_per_label", label
+            yield names, f"{unit}_per_item", item
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``names``: what rows have of ``NAMES``; ``heads``: the heads of those that LaTeX prints;
-    ``counted``: what n is; ``value``: the head of the figures."""
+    """``names``: what rows have of ``NAMES``; ``counted``: what n is; ``first``: the column that
+    names the rows of a source in LaTeX; ``heads``: that of this column and of the figures."""
 
     title: str
     counted: str
     names: Collection[str]
-    heads: Mapping[str, str]
-    rows: Callable[[Report, str], list[Row]]
-    value: str = "Estimate"
+    entries: Callable[[Report, str], Iterable[Entry]]
+    first: str = "measure"
+    heads: tuple[str, str] = ("Measure", "Estimate")
 
 
 TABLES: Mapping[str, Table] = {
@@ -157,31 +143,28 @@ TABLES: Mapping[str, Table] = {
         "n: items for majority votes, where tied answers share the weight of an item, otherwise "
         "labels. JS: the Jensen–Shannon divergence between the distributions of the answers",
         {"kind", "source", "reference", "annotators", "items", "labels", "own_decisions"},
-        {"source": "Source", "annotators": "Annotators", "measure": "Measure"},
         _accuracy,
     ),
     "agreeing": Table(
         "Accuracy by the number of labels of an item that agree",
         "Accuracy is that of majority votes; tied answers share the weight of an item. n: items "
-        "with two labels or more of the kind",
+        "with two labels or more of the kind; in a row of all: its items with any label",
         {"kind", "source", "reference", "items", "agreeing"},
-        {"source": "Source", "agreeing": "Agreeing"},
         _agreeing,
-        "Accuracy, %",
+        first="agreeing",
+        heads=("Agreeing", "Accuracy, %"),
     ),
     "agreement": Table(
         "Agreement within and between kinds of annotators",
         "n: items with two labels or more of the kind, between kinds with labels of both. "
-        "Conger's kappa is Cohen's for several annotators",
+        "Conger's kappa is Cohen's for several annotators; alpha is Krippendorff's",
         {"kind", "other_kind", "source"},
-        {"source": "Source", "measure": "Measure"},
         _agreement,
     ),
     "cost": Table(
         "Cost and time by kind of annotator",
         "n: labels",
         {"kind", "source", "labels_per_item"},
-        {"source": "Source", "measure": "Measure"},
         _cost,
     ),
 }
@@ -204,15 +187,20 @@ def paper_tables(
     scope = "for these annotators" if for_these else "for other annotators like these"
     for name in names:
         table = TABLES[name]
-        # Without labels one row says so.
-        empty = dict.fromkeys(NAMES) | _cells(undefined(NO_LABELS))
         kept = [key for key in NAMES if key in {"table", *table.names, "measure"}]
-        rows = [
-            {key: ({**row, "table": name})[key] for key in (*kept, *FIGURE)}
-            for row in table.rows(report, reference) or [empty]
-        ]
-        methods = [(row["method"] or "").removesuffix(f"; {scope}") for row in rows]
-        shown = "; ".join(dict.fromkeys(filter(None, methods)))
+        # Without labels one row says so.
+        entries = [*table.entries(report, reference)] or [({}, None, undefined(NO_LABELS))]
+        rows = []
+        for names_of_row, measure, figure in entries:
+            reason = figure.get("reason")
+            row = names_of_row | {"table": name, "measure": measure} | figure_row(figure)
+            row["reason"] = WORDS.get(reason, reason) if reason else None
+            row["doubt"] = figure.get("doubt")
+            rows.append({key: row.get(key) for key in (*kept, *FIGURE)})
+        methods: dict[bool, dict[str, None]] = {True: {}, False: {}}
+        for row in rows:
+            if method := (row["method"] or "").removesuffix(f"; {scope}"):
+                methods[row["low"] is not None][method] = None
         parts = [
             table.title,
             f"Reference: {truth_name(reference)}" if "reference" in table.names else "",
@@ -222,7 +210,8 @@ def paper_tables(
             if report.get("withheld")
             else "",
             table.counted,
-            f"Intervals are 95 %, {scope}: {shown}" if shown else "",
+            f"Intervals are 95 %, {scope}: {'; '.join(methods[True])}" if methods[True] else "",
+            f"Without an interval: {'; '.join(methods[False])}" if methods[False] else "",
         ]
         found[name] = {"caption": " ".join(f"{part}." for part in parts if part), "rows": rows}
     return found
@@ -244,41 +233,45 @@ def latex_file(tables: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _latex(name: str, rows: Sequence[Row], caption: str) -> str:
+    """Each source is a line of its own above its rows, so that the table fits a text column."""
     table = TABLES[name]
     notes: dict[str, str] = {}
-    lines, source = [], None
-    for row in rows:
-        if source not in (None, row["source"]):
+    lines: list[str] = []
+    for source, group in groupby(rows, lambda row: row["source"]):
+        own = list(group)
+        if lines:
             lines.append(r"\addlinespace")
-        cells = [_cell(row, column) for column in table.heads]
-        if source == row["source"]:
-            cells[:-1] = [""] * (len(cells) - 1)
-        marks = [notes.setdefault(note, ascii_letters[len(notes)]) for note in _notes(row)]
-        mark = rf"\textsuperscript{{{','.join(marks)}}}" if marks else ""
-        numbers = [_number(row["measure"], row[field]) for field in ("value", "low", "high")]
-        interval = "--" if row["low"] is None else f"{numbers[1]}--{numbers[2]}"
-        n = "--" if row["n"] is None else f"{row['n']:,}"
-        lines.append(" & ".join((*cells, numbers[0] + mark, interval, n)) + r" \\")
-        source = row["source"]
-    heads = (*table.heads.values(), table.value, "95 % CI", "n")
-    align = "".join("l" if column in ("source", "measure") else "r" for column in table.heads)
-    below = [
+        if source:
+            words = source
+            if annotators := own[0].get("annotators"):
+                words += f", {annotators} annotator{'s' if annotators > 1 else ''}"
+            lines.append(rf"\multicolumn{{4}}{{@{{}}l}}{{\emph{{{escape_latex(words)}}}}} \\")
+        for row in own:
+            marks = [notes.setdefault(note, ascii_letters[len(notes)]) for note in _notes(row)]
+            value, *ends = (_number(row["measure"], row[end]) for end in ("value", "low", "high"))
+            if marks:
+                value += rf"\textsuperscript{{{','.join(marks)}}}"
+            interval = "--" if row["low"] is None else "--".join(ends)
+            n = "--" if row["n"] is None else f"{row['n']:,}"
+            lines.append(" & ".join((_first_cell(row, table), value, interval, n)) + r" \\")
+    heads = " & ".join(map(escape_latex, (*table.heads, "95 % CI", "n")))
+    below = " ".join(
         rf"\textsuperscript{{{letter}}}~{escape_latex(note)}" for note, letter in notes.items()
-    ]
+    )
     return "\n".join(
         (
             r"\begin{table}",
             r"\centering\small\setlength{\tabcolsep}{4pt}",
             rf"\caption{{{escape_latex(caption)}}}",
             rf"\label{{tab:{name}}}",
-            rf"\begin{{tabular}}{{{align}rrr}}",
+            r"\begin{tabular}{@{}lrrr@{}}",
             r"\toprule",
-            " & ".join(map(escape_latex, heads)) + r" \\",
+            rf"{heads} \\",
             r"\midrule",
             *lines,
             r"\bottomrule",
             r"\end{tabular}",
-            *([r"\par\smallskip\footnotesize", " ".join(below)] if below else ()),
+            *([r"\par\smallskip\footnotesize", below] if below else ()),
             r"\end{table}",
         )
     )
@@ -324,16 +317,6 @@ def _source(report: Report, kind: str, other: str = "") -> Row:
     return {"kind": kind, "other_kind": other, "source": "–".join(names)}
 
 
-def _measured(measure: str, figure: Mapping[str, Any]) -> Row:
-    return {"measure": measure, **_cells(figure)}
-
-
-def _cells(figure: Mapping[str, Any]) -> Row:
-    reason = figure.get("reason")
-    words = WORDS.get(reason, reason) if reason else None
-    return {**figure_row(figure), "reason": words, "doubt": figure.get("doubt")}
-
-
 def _notes(row: Row) -> list[str]:
     doubts = (row["doubt"] or "").split("; ")
     found = [row["reason"] or "", *map(without_code, doubts)]
@@ -342,13 +325,13 @@ def _notes(row: Row) -> list[str]:
     return [f"{capfirst(note).rstrip('.')}." for note in found if note]
 
 
-def _cell(row: Row, column: str) -> str:
-    shown = row[column]
+def _first_cell(row: Row, table: Table) -> str:
+    shown = row[table.first]
     if shown is None:
         return "--"
-    if column == "measure":
+    if table.first == "measure":
         return escape_latex(MEASURES.get(shown, shown.replace("_", " ")))
-    return "none" if column == "agreeing" and not shown else escape_latex(str(shown))
+    return str(shown or "none")
 
 
 def _number(measure: str | None, value: float | None) -> str:
