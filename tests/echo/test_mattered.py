@@ -18,8 +18,6 @@ from apps.authors.translations import LANGUAGES
 from apps.echo.models import Decision, Echo, LogEvent, OfferEvent
 from apps.echo.offer_words import NONE_OF_THESE, WHAT_MATTERED
 from apps.echo.services import offer_decisions
-from apps.echo.services.catalogue import forget_index, import_catalogue
-from apps.echo.services.configuration import update_echo
 from apps.echo.services.events import log_events
 from apps.echo.services.experiments import create_experiment, start_experiment
 from apps.echo.services.learning import echoes_with_news, keep_up_with, rebuild_state
@@ -27,20 +25,15 @@ from apps.echo.states import stored_state
 from labelhub.core.echo.events import Frozen
 from labelhub.core.echo.experiments.assignment import Arm
 from labelhub.core.errors import LabelhubError
-from tests.echo.test_offering import CATALOGUE, OTHER, decided
-from tests.factories.echo import echo_of, learnt_digest
+from tests.echo.test_offering import OTHER, decided, offering_echo
+from tests.factories.echo import learnt_digest
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def echo() -> Echo:
-    echo = echo_of()
-    import_catalogue(echo, CATALOGUE)
-    forget_index(echo.pk)
-    return update_echo(
-        echo, offers_on=True, offer_every_messages=1, offer_min_seconds=0, offer_explore=0
-    )
+    return offering_echo()
 
 
 @pytest.fixture(autouse=True)

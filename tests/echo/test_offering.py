@@ -54,6 +54,10 @@ async def offline(_spec: ModelSpec, _patience: Patience) -> AsyncIterator[Offlin
 
 @pytest.fixture
 def echo() -> Echo:
+    return offering_echo()
+
+
+def offering_echo() -> Echo:
     echo = echo_of()
     import_catalogue(echo, CATALOGUE)
     forget_index(echo.pk)

@@ -73,6 +73,10 @@ def test_settings_and_priors_changed_at_once_do_not_deadlock(echo: Echo, taught:
                 change_echo(found.site, {"on": turn % 2 == 0, "offers_on": True})
 
     at_once(change)
+    echo.refresh_from_db()
+    assert (echo.on, echo.offers_on) == (False, True)
+    last = echo.log.filter(kind="expected", feature=taught).order_by("-number")[0].data["prior"]
+    assert last == Feature.objects.get(site=echo.site_id, key=taught).parsed.prior == 0.9 - 0.5
 
 
 def test_sites_that_have_learnt_nothing_yet_do_not_weaken_the_prior(

@@ -19,7 +19,7 @@ from apps.authors.querysets import counting_authors
 from apps.echo.models import Decision, Echo, Experiment, OfferEvent
 from apps.echo.services.experiments import arm_of, takes_turns
 from labelhub.core.echo.experiments.click_through import (
-    Message,
+    Occasion,
     arm_figures,
     compare,
     impressions_of,
@@ -108,10 +108,10 @@ def experiment_mark(experiment: Experiment) -> tuple[int | None, ...]:
 
 def _read(
     rows: QuerySet[Decision], experiment: Experiment | None
-) -> tuple[defaultdict[str, list[Message]], int, int]:
+) -> tuple[defaultdict[str, list[Occasion]], int, int]:
     """The messages by arm, the number of authors whom the site does not believe, and the number of
     messages without a decision."""
-    logs: defaultdict[str, list[Message]] = defaultdict(list)
+    logs: defaultdict[str, list[Occasion]] = defaultdict(list)
     clicks: defaultdict[int, list[datetime]] = defaultdict(list)
     clicked = OfferEvent.objects.filter(kind=OfferEvent.Kind.CLICKED)
     clicked = clicked.filter(decision__in=rows.order_by().values("pk")).order_by("pk")
@@ -134,15 +134,15 @@ def _read(
             arm, unit = (arm_of(experiment, unit).name, unit) if late else (row.arm, row.unit)
         undecided += not row.policy
         seen = () if row.shown_at is None else (row.vertical, tuple(clicks[row.pk]))
-        logs[arm].append(Message(unit, row.message_at, *seen))
+        logs[arm].append(Occasion(unit, row.message_at, *seen))
     return logs, len(doubted), undecided
 
 
-def _day(shown: Message) -> str:
+def _day(shown: Occasion) -> str:
     return shown.at.date().isoformat()
 
 
-def _weekday(shown: Message) -> int:
+def _weekday(shown: Occasion) -> int:
     return shown.at.weekday()
 
 

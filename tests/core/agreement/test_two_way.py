@@ -18,7 +18,7 @@ from labelhub.core.agreement.reports.accuracy import ScoredItems
 from labelhub.core.agreement.reports.kind_agreement import kind_agreement
 from labelhub.core.agreement.reports.label_matrix import LabelMatrix
 from labelhub.core.agreement.reports.other_annotators import (
-    Side,
+    DrawnLabels,
     against_halves,
     give_intervals,
     state_scope,
@@ -38,7 +38,7 @@ APART = alpha.interval_distance([0.0, 1.0, 2.0])
 def test_where_each_annotator_counts_once_the_parts_are_those_of_the_figures(table: Table) -> None:
     ratings = from_matrix(table, Q)
     counts = ratings.counts()
-    labels = Side(ratings, np.arange(len(counts))).labels()
+    labels = DrawnLabels(ratings, np.arange(len(counts))).labels()
     (nominal,), (weighted,) = (
         sums.agreement_parts(labels.counts, near, labels.squares) for near in (None, NEAR)
     )
@@ -53,7 +53,7 @@ def test_where_each_annotator_counts_once_the_parts_are_those_of_the_figures(tab
 
 
 def test_an_annotator_that_is_drawn_twice_is_not_compared_with_itself() -> None:
-    side = Side(from_matrix([[0, 1, 1], [2, 2, 0]], Q), np.arange(2), stream=1)
+    side = DrawnLabels(from_matrix([[0, 1, 1], [2, 2, 0]], Q), np.arange(2), stream=1)
     # The first twice, the second once: two pairs of both; the first three times: no pair at all.
     labels = side.labels(np.array([[2.0, 1, 0], [3, 0, 0]]))
     parts = sums.agreement_parts(labels.counts, squares=labels.squares)

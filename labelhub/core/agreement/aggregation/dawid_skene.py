@@ -41,7 +41,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Candidates:
+class GivenAnswers:
     """Every different pair of an item and an answer to it, item by item.
 
     Models of many categories keep a number for each of these in place of a table of items by
@@ -85,13 +85,13 @@ class Candidates:
         return found
 
 
-def find_candidates(ratings: Ratings) -> Candidates:
+def find_candidates(ratings: Ratings) -> GivenAnswers:
     """The candidates of all items."""
     q = ratings.n_categories
     found, own = np.unique(ratings.items * q + ratings.codes, return_inverse=True)
     items, categories = np.divmod(found, max(q, 1))
     rated, starts, sizes = np.unique(items, return_index=True, return_counts=True)
-    return Candidates(items, categories, own, rated, starts, sizes, ratings.n_items, q)
+    return GivenAnswers(items, categories, own, rated, starts, sizes, ratings.n_items, q)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,7 +258,7 @@ def _run_shrunken_em(ratings: Ratings, iterations: int) -> DawidSkene:
 
 
 def _run_shrunken_iteration(
-    candidates: Candidates, answers: "_PairedAnswers", posterior: Floats
+    candidates: GivenAnswers, answers: "_PairedAnswers", posterior: Floats
 ) -> _Step:
     """M-step, then E-step; ``posterior``: of the candidates, shape (candidates,)."""
     counts = np.bincount(candidates.categories, posterior, candidates.n_categories) + SMOOTHING
@@ -322,7 +322,7 @@ class _PairedAnswers:
         return np.asarray((heard + SHRINKAGE * simple) / (met + SHRINKAGE))
 
 
-def _pair_answers(ratings: Ratings, candidates: Candidates) -> _PairedAnswers:
+def _pair_answers(ratings: Ratings, candidates: GivenAnswers) -> _PairedAnswers:
     q = ratings.n_categories
     place = np.searchsorted(candidates.rated, ratings.items)
     sizes, starts = candidates.sizes[place], candidates.starts[place]

@@ -15,7 +15,7 @@ import numpy as np
 
 from labelhub.core.agreement.aggregation.dawid_skene import (
     TOLERANCE,
-    Candidates,
+    GivenAnswers,
     find_candidates,
 )
 from labelhub.core.agreement.aggregation.majority import SAME
@@ -76,7 +76,7 @@ class _Evidence:
     rater gave each answer, shape (raters, categories)."""
 
     ratings: Ratings
-    candidates: Candidates
+    candidates: GivenAnswers
     answers: Ints
     counts: Floats
 

@@ -171,7 +171,7 @@ class Labels:
 Parts = Callable[..., Floats]
 
 
-class Side:
+class DrawnLabels:
     """The labels of some annotators of the items at ``items``."""
 
     def __init__(self, ratings: Ratings, items: Ints, stream: int = 0) -> None:
@@ -239,7 +239,7 @@ class _Draws:
         shared = np.flatnonzero(np.logical_and.reduce(labelled))
         self.items = sample_items(shared, max(given.n_categories for given, _ in sides))
         self._sides = [
-            Side(given, self.items, stream if drawn else 0)
+            DrawnLabels(given, self.items, stream if drawn else 0)
             for stream, (given, drawn) in enumerate(sides, 1)
         ]
         self.nothing: Halves = None

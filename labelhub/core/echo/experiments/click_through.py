@@ -60,7 +60,7 @@ Totals = Mapping[str, NDArray[np.int64]]
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class Occasion:
     """A message after which an offer was possible.
 
     Args:
@@ -77,13 +77,13 @@ class Message:
     clicks: tuple[datetime, ...] = ()
 
 
-def impressions_of(messages: Iterable[Message]) -> list[Message]:
+def impressions_of(messages: Iterable[Occasion]) -> list[Occasion]:
     """The messages with an impression, in order of time, rapid ones merged with the first of them.
 
     A unit's impressions whose messages follow one another within less than ``MERGE_WITHIN`` seconds
     are one, however many follow: a row of quick messages is one.
     """
-    found: list[Message] = []
+    found: list[Occasion] = []
     latest: dict[str, tuple[int, float]] = {}
     shown = (message for message in messages if message.vertical is not None)
     # By seconds: Python compares times of one zone by local clocks, which go back once a year.
@@ -99,7 +99,7 @@ def impressions_of(messages: Iterable[Message]) -> list[Message]:
     return found
 
 
-def totals(messages: Iterable[Message], impressions: Iterable[Message]) -> Totals:
+def totals(messages: Iterable[Occasion], impressions: Iterable[Occasion]) -> Totals:
     """Counts by unit, each of shape (units,), in the order of the units' first messages.
 
     Returns:
@@ -166,14 +166,14 @@ def percent_change(ratio: float) -> float:
 
 
 def parts_by(
-    impressions: Iterable[Message], key: Callable[[Message], Key]
+    impressions: Iterable[Occasion], key: Callable[[Occasion], Key]
 ) -> dict[Key, dict[str, Any]]:
     """``impressions``, ``clicks`` and ``click_through`` (a figure) of the impressions with the same
     ``key``, the most frequent key first.
 
     A click belongs to the impression on which it was made, whenever it came.
     """
-    groups: defaultdict[Key, list[Message]] = defaultdict(list)
+    groups: defaultdict[Key, list[Occasion]] = defaultdict(list)
     for impression in impressions:
         groups[key(impression)].append(impression)
     found = {}

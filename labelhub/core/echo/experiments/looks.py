@@ -21,7 +21,7 @@ from typing import Any, TypedDict
 import numpy as np
 from scipy import special
 
-from labelhub.core.echo.experiments.click_through import Message
+from labelhub.core.echo.experiments.click_through import Occasion
 from labelhub.core.echo.experiments.clusters import (
     CONFIDENCE,
     ClusteredRate,
@@ -90,7 +90,7 @@ def look_at(
 
 
 def daily_looks(
-    arm: Sequence[Message], control: Sequence[Message], comparisons: int
+    arm: Sequence[Occasion], control: Sequence[Occasion], comparisons: int
 ) -> list[dict[str, Any]]:
     """A look per day with events, at clicks per eligible message from the start to its end.
 

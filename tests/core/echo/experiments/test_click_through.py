@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from labelhub.core.echo.experiments.click_through import (
-    Message,
+    Occasion,
     Per,
     Totals,
     arm_figures,
@@ -103,10 +103,10 @@ def test_planted_ratios_by_intention_to_treat() -> None:
 MONDAY = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-def shown(hours: float, author: str = "ann", clicks: int = 0, vertical: str = "tea") -> Message:
+def shown(hours: float, author: str = "ann", clicks: int = 0, vertical: str = "tea") -> Occasion:
     """An impression so many hours after Monday noon."""
     time = MONDAY + timedelta(hours=hours)
-    return Message(author, time, vertical, (time,) * clicks)
+    return Occasion(author, time, vertical, (time,) * clicks)
 
 
 SHOWN = st.builds(
@@ -120,7 +120,7 @@ SHOWN = st.builds(
 
 @given(st.lists(SHOWN, max_size=12), st.randoms())
 def test_order_changes_no_impressions_and_no_click_is_lost(
-    displays: list[Message], order: Random
+    displays: list[Occasion], order: Random
 ) -> None:
     found = impressions_of(displays)
     mixed = list(displays)
