@@ -14,11 +14,8 @@ class LabelhubConfig(AppConfig):
 
     def ready(self) -> None:
         """Compile translations before a text is shown, load the Celery app before any task is
-        called, and tune the garbage collector."""
-        # Modules and models live as long as the process; collecting them again and again took a
-        # third of an import's time.
+        called, and keep what is loaded from the garbage collector."""
         gc.freeze()
-        gc.set_threshold(50_000, 20, 20)
         from labelhub.celery import app  # noqa: PLC0415 - settings must be loaded first
 
         app.set_default()

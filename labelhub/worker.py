@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import WorkController
+from django.conf import settings
 from django.db import close_old_connections, connections
-from kombu.transport import redis
 
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
@@ -35,10 +35,13 @@ from labelhub.celery import app
 
 logger = logging.getLogger(__name__)
 
-# The database knows which worker has a task, so Redis need not. Otherwise a worker that has lost
-# Redis acknowledges tasks over the broken connection, and crashes (kombu 5.7).
-redis.Channel.ack_emulation = False
-redis.Channel.do_restore = False
+if settings.REDIS_URL:
+    from kombu.transport import redis  # most servers have no Redis
+
+    # The database knows which worker has a task, so Redis need not. Otherwise a worker that has
+    # lost Redis acknowledges tasks over the broken connection, and crashes (kombu 5.7).
+    redis.Channel.ack_emulation = False
+    redis.Channel.do_restore = False
 
 #: The jobs of a worker; importing them registers them.
 JOBS = (

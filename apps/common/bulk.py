@@ -6,12 +6,12 @@ mostly texts, numbers and few distinct values, which need no preparation or only
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from django.db import connection, models, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
-from psycopg.types.json import Jsonb
 
 Row = TypeVar("Row", bound=models.Model)
 _Field = models.Field[Any, Any]
@@ -93,6 +93,12 @@ def _set_timestamps(rows: Sequence[models.Model], fields: Sequence[_Field]) -> N
 def _make_preparer(field: _Field) -> Callable[[Any], Any]:
     """A function that turns values of ``field`` into parameters; it caches repeated ones."""
     plain = isinstance(field, _PLAIN)
+    # JSON as text, which COPY takes and which can be cached.
+    convert: Callable[[Any], Any] = (
+        partial(json.dumps, cls=field.encoder)
+        if isinstance(field, models.JSONField)
+        else partial(field.get_db_prep_save, connection=connection)
+    )
     known: dict[tuple[type, Any], Any] = {}
 
     def prepare(value: Any) -> Any:
@@ -106,19 +112,14 @@ def _make_preparer(field: _Field) -> Callable[[Any], Any]:
         elif kind in (dict, list) and not value:
             key = (kind, None)
         else:
-            return _json_to_text(field.get_db_prep_save(value, connection))
+            return convert(value)
         if key not in known:
             if len(known) > _MOST_REMEMBERED:
                 known.clear()
-            known[key] = _json_to_text(field.get_db_prep_save(value, connection))
+            known[key] = convert(value)
         return known[key]
 
     return prepare
-
-
-def _json_to_text(value: Any) -> Any:
-    """JSON as text, which COPY takes and which can be cached; other values unchanged."""
-    return (value.dumps or json.dumps)(value.obj) if isinstance(value, Jsonb) else value
 
 
 def _reserve_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Iterable[int]:

@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
+from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
+from redis.retry import Retry
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +42,9 @@ class RedisOrLocalCache(RedisCache):
     away_until: ClassVar[float] = 0.0
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        super().__init__(server, params)
+        # Redis is asked once; settings do not import its classes, as most servers have no Redis.
+        options = params.get("OPTIONS", {}) | {"retry": Retry(NoBackoff(), 0)}
+        super().__init__(server, params | {"OPTIONS": options})
         self.local = LocMemCache("while-redis-is-away", params | {"OPTIONS": {}})
 
     add = _or_local("add")

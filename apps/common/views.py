@@ -11,10 +11,6 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 from django.views.i18n import set_language
-from redis import Redis
-from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from apps.common.addresses import local_address
 from apps.common.design import design_samples
@@ -99,6 +95,12 @@ def _disk_state() -> str:
 
 
 def _redis_answers(url: str) -> bool:
+    # Most servers have no Redis.
+    from redis import Redis  # noqa: PLC0415
+    from redis.backoff import NoBackoff  # noqa: PLC0415
+    from redis.exceptions import RedisError  # noqa: PLC0415
+    from redis.retry import Retry  # noqa: PLC0415
+
     try:
         client = Redis.from_url(
             url,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
 from labelhub.core.agreement.estimation import limit_interval
 from labelhub.core.agreement.figures import Figure, Record, figure, percentile_ends, undefined
@@ -59,7 +59,7 @@ class MeanLeads:
         with np.errstate(divide="ignore", invalid="ignore"):
             t = (self.total / self.n - bound) / self.error
         usable = (self.units > 1) & ((self.error > 0) | self.alike)
-        return np.where(usable, stdtr(np.maximum(self.units - 1, 1), t), np.nan)
+        return np.where(usable, scipy.special.stdtr(np.maximum(self.units - 1, 1), t), np.nan)
 
 
 def mean_leads(

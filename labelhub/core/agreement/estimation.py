@@ -12,9 +12,8 @@ from math import log, sqrt
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
-from scipy.special import rel_entr
 
 from labelhub.core.agreement.coefficients.sums import Value, first_over_second
 from labelhub.core.agreement.figures import (
@@ -146,7 +145,7 @@ def estimate_share(
     The interval is Wilson's, of the effective number where units count anything but 0 or 1.
     """
     parts: Any = found.parts[:, :2]
-    part, whole = (parts.toarray() if sparse.issparse(parts) else parts).T
+    part, whole = (parts.toarray() if scipy.sparse.issparse(parts) else parts).T
     single = found.unit == "items"
     if single and (np.isin(whole, (0, 1)) & np.isin(part, (0, 1))).all():
         sums = np.rint(found.sums[0, :2]).astype(np.int64).tolist()
@@ -285,7 +284,7 @@ def js_divergence(first: ArrayLike, second: ArrayLike) -> Floats:
     totals = [np.broadcast_to(side.sum(axis=-1, keepdims=True), side.shape) for side in counts]
     p, q = map(divide, counts, totals)
     middle = (p + q) / 2
-    both = (rel_entr(p, middle) + rel_entr(q, middle)).sum(axis=-1) / 2
+    both = (scipy.special.rel_entr(p, middle) + scipy.special.rel_entr(q, middle)).sum(axis=-1) / 2
     # Rounding may leave equals a hair below 0.
     return np.asarray(np.maximum(both, 0) / log(2))
 

@@ -8,8 +8,8 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from labelhub.core.agreement.ratings import Floats, Ints
 from labelhub.core.errors import InvalidInput
@@ -106,4 +106,4 @@ def draw_weights(often: Counts) -> NDArray[np.float64]:
 
 def student_t(df: float) -> float:
     """Standard errors to either side that hold 95 % of Student's t (1908); ``df`` above 0."""
-    return float(special.stdtrit(df, UPPER))
+    return float(scipy.special.stdtrit(df, UPPER))

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from labelhub.core.agreement.figures import Figure, figure, share, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, student_t
@@ -227,7 +227,7 @@ def log_drift_evidence(errors: ArrayLike, n: ArrayLike, rate: float) -> Floats:
     ratio = k * np.log(odds) - m * np.log1p(rate * (odds - 1))
     starts = np.log((later[:-1] - later[1:]) / len(RISES)) - ratio[:, :-1]
     risen = ratio[:, 1:] + np.logaddexp.accumulate(starts, axis=1)
-    drift = np.logaddexp(special.logsumexp(risen, axis=0), np.log(later[1:]))
+    drift = np.logaddexp(scipy.special.logsumexp(risen, axis=0), np.log(later[1:]))
     return np.asarray(np.logaddexp(log_evidence(k[1:], m[1:], rate), drift) - LOG_2)
 
 
@@ -240,15 +240,17 @@ def log_evidence(errors: ArrayLike, n: ArrayLike, rate: float) -> Floats:
     k, m = np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64)
     a, b = k + 0.5, m - k + 0.5
     with np.errstate(divide="ignore"):
-        above = np.log(special.betaincc(a, b, rate)) - np.log(special.betaincc(0.5, 0.5, rate))
-    mixture = special.betaln(a, b) - special.betaln(0.5, 0.5) + above
-    return np.asarray(mixture - special.xlogy(k, rate) - special.xlog1py(m - k, -rate))
+        above = np.log(scipy.special.betaincc(a, b, rate)) - np.log(
+            scipy.special.betaincc(0.5, 0.5, rate)
+        )
+    mixture = scipy.special.betaln(a, b) - scipy.special.betaln(0.5, 0.5) + above
+    return np.asarray(mixture - scipy.special.xlogy(k, rate) - scipy.special.xlog1py(m - k, -rate))
 
 
 def _upper_bounds(errors: Ints, n: Ints, confidence: float) -> Floats:
     """One-sided Clopper-Pearson upper bounds; 1 where all are wrong, or where there are none."""
     rest = np.maximum(n - errors, 1)
-    return np.where(errors >= n, 1.0, special.betaincinv(errors + 1, rest, confidence))
+    return np.where(errors >= n, 1.0, scipy.special.betaincinv(errors + 1, rest, confidence))
 
 
 def _accepted(sure: Floats, wrong: Bools, thresholds: Floats) -> tuple[Ints, Ints]:

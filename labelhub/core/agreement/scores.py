@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from labelhub.core.agreement.coefficients.sums import Value
 from labelhub.core.agreement.estimation import (
@@ -111,12 +111,14 @@ class ConfusionMatrix:
     @property
     def counts(self) -> Floats:
         """``counts[i, j]`` items were predicted ``labels[i]`` and are ``labels[j]`` in gold."""
-        weighted = sparse.diags_array(self.often.astype(np.float64)) @ self.gold
+        weighted = scipy.sparse.diags_array(self.often.astype(np.float64)) @ self.gold
         return np.asarray((self.predicted.T @ weighted).toarray())
 
     def sums(self, *columns: Any) -> Units:
         """The units to estimate from; ``columns``: of the rows, each of shape (rows, columns)."""
-        parts = sparse.hstack([sparse.csr_array(column) for column in columns], format="csr")
+        parts = scipy.sparse.hstack(
+            [scipy.sparse.csr_array(column) for column in columns], format="csr"
+        )
         if self.members is not None:
             parts = self.members @ parts
         # What is not drawn may be too many rows for a full table.
@@ -169,7 +171,7 @@ def tabulate(
     Raises:
         InvalidInput: other shapes, or a label twice.
     """
-    answers, true = (sparse.csr_array(side, dtype=np.float64) for side in (predicted, gold))
+    answers, true = (scipy.sparse.csr_array(side, dtype=np.float64) for side in (predicted, gold))
     rows, k = answers.shape
     if true.shape != (rows, k) or k != len(labels) or len(set(labels)) < k:
         raise InvalidInput("Predictions and gold are shares of the same different labels.")
@@ -186,7 +188,7 @@ def tabulate(
             units = replace(units, draws=units.draws[:, np.argsort(order)])
         return ConfusionMatrix(labels, answers, true, times, numbers, units)
     size = int(clusters.max(initial=-1)) + 1
-    members = sparse.csr_array((times, (clusters, np.arange(rows))), shape=(size, rows))
+    members = scipy.sparse.csr_array((times, (clusters, np.arange(rows))), shape=(size, rows))
     sizes = np.asarray(members.sum(axis=1), dtype=np.float64)[:, None]
     units = item_units(sizes, np.ones(size, dtype=np.int64), unit)
     return ConfusionMatrix(labels, answers, true, times, numbers, units, members)
@@ -198,7 +200,7 @@ def indicate(codes: ArrayLike, k: int) -> Any:
     if numbers.ndim != 1 or numbers.min(initial=0) < 0 or numbers.max(initial=-1) >= k:
         raise InvalidInput("Predictions and gold are lists of known labels.")
     rows = np.arange(len(numbers) + 1)
-    return sparse.csr_array((np.ones(len(numbers)), numbers, rows), shape=(len(numbers), k))
+    return scipy.sparse.csr_array((np.ones(len(numbers)), numbers, rows), shape=(len(numbers), k))
 
 
 class Margins(NamedTuple):
@@ -405,14 +407,14 @@ def _spearman(matrix: ConfusionMatrix) -> Figure:
             found.append(rank_correlation(tables.reshape(-1, k, k)))
         return np.concatenate(found)
 
-    columns = sparse.csr_array((cells.data, (cells.row, place)), shape=shape)
+    columns = scipy.sparse.csr_array((cells.data, (cells.row, place)), shape=shape)
     return estimate(_full(matrix.sums(columns)), value, n=matrix.n)
 
 
 def _full(found: Units) -> Units:
     """The units with a full table."""
     parts: Any = found.parts
-    return found.with_parts(parts.toarray()) if sparse.issparse(parts) else found
+    return found.with_parts(parts.toarray()) if scipy.sparse.issparse(parts) else found
 
 
 def _on_margins(metric: Metric) -> Value:

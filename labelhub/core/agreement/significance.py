@@ -15,9 +15,8 @@ from math import sqrt
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
-from scipy.special import chdtrc
 
 from labelhub.core.agreement.figures import Figure, figure, undefined
 from labelhub.core.agreement.intervals import CONFIDENCE, SEED, Interval, wilson
@@ -43,7 +42,7 @@ def chi_square(statistic: float | None, df: int) -> ChiSquare:
     """With the upper tail's p-value; undefined for no or infinite statistic and for df 0."""
     if statistic is None or df == 0 or not np.isfinite(statistic):
         return ChiSquare(None, df, None)
-    return ChiSquare(float(statistic), df, float(chdtrc(df, statistic)))
+    return ChiSquare(float(statistic), df, float(scipy.special.chdtrc(df, statistic)))
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
@@ -55,7 +54,7 @@ def mcnemar(only_one: int, only_other: int) -> float:
     if only_one < 0 or only_other < 0:
         raise InvalidInput("Counts of items are never negative.")
     n = only_one + only_other
-    return float(stats.binomtest(only_one, n).pvalue) if n else 1.0
+    return float(scipy.stats.binomtest(only_one, n).pvalue) if n else 1.0
 
 
 def mcnemar_mid_p(only_one: int, only_other: int) -> float:
@@ -67,7 +66,7 @@ def mcnemar_mid_p(only_one: int, only_other: int) -> float:
     exact, n = mcnemar(only_one, only_other), only_one + only_other
     if n == 0:
         return 1.0
-    own = float(stats.binom.pmf(only_one, n, 0.5))
+    own = float(scipy.stats.binom.pmf(only_one, n, 0.5))
     return exact - (own / 2 if only_one == only_other else own)
 
 
@@ -90,7 +89,7 @@ def benjamini_yekutieli(p_values: Sequence[P]) -> list[P]:
 
     None, NaN and errors as for ``holm``, which SciPy has not.
     """
-    return _adjust(p_values, lambda p: stats.false_discovery_control(p, method="by"))
+    return _adjust(p_values, lambda p: scipy.stats.false_discovery_control(p, method="by"))
 
 
 def _adjust(p_values: Sequence[P], adjust: Callable[[Floats], Floats]) -> list[P]:
@@ -273,7 +272,7 @@ def fisher_exact(part: int, whole: int, other_part: int, other_whole: int) -> fl
         if not 0 <= some <= all_of_them:
             raise InvalidInput(f"Not a count and its whole: {some} of {all_of_them}.")
     table = [[part, whole - part], [other_part, other_whole - other_part]]
-    return float(stats.fisher_exact(table).pvalue)
+    return float(scipy.stats.fisher_exact(table).pvalue)
 
 
 def mann_whitney(first_group: ArrayLike, second_group: ArrayLike) -> float | None:
@@ -285,7 +284,7 @@ def mann_whitney(first_group: ArrayLike, second_group: ArrayLike) -> float | Non
     first, second = (np.asarray(group, dtype=np.float64) for group in (first_group, second_group))
     if not (len(first) and len(second)) or np.ptp(np.concatenate([first, second])) == 0:
         return None
-    return float(stats.mannwhitneyu(first, second, method="asymptotic").pvalue)
+    return float(scipy.stats.mannwhitneyu(first, second, method="asymptotic").pvalue)
 
 
 def median(values: ArrayLike, *, reason: str = NO_MEDIAN) -> Figure:
@@ -300,7 +299,7 @@ def median(values: ArrayLike, *, reason: str = NO_MEDIAN) -> Figure:
     if n < FEWEST_FOR_MEDIAN:
         return undefined(reason)
     # So few heads, or fewer, come with a chance of at most 2.5 %.
-    lower = int(stats.binom.ppf((1 - CONFIDENCE) / 2, n, 0.5)) - 1
+    lower = int(scipy.stats.binom.ppf((1 - CONFIDENCE) / 2, n, 0.5)) - 1
     return figure(
         float(np.median(ordered)),
         low=float(ordered[lower]),

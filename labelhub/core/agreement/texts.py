@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from labelhub.core.agreement.aggregation.majority import SAME
 from labelhub.core.agreement.coefficients.sums import Value
@@ -112,7 +112,7 @@ def count_words(texts: Iterable[str]) -> Bags:
     ends = np.cumsum([0, *map(len, rows)])
     words = np.concatenate(rows) if rows else np.empty(0, dtype=np.int32)
     ones = np.ones(len(words), dtype=np.int32)
-    counts = sparse.csr_array((ones, words, ends), shape=(len(rows), len(known)))
+    counts = scipy.sparse.csr_array((ones, words, ends), shape=(len(rows), len(known)))
     counts.sum_duplicates()
     return counts
 

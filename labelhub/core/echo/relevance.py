@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -266,7 +266,7 @@ def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
         Lower and upper bounds, (features,) each.
     """
     matters, deviation = relevance.matters, np.sqrt(relevance.variance)
-    below = matters * ndtr(-relevance.weight / deviation)
+    below = matters * scipy.special.ndtr(-relevance.weight / deviation)
     # Of the whole belief, the spike at 0 holds the shares from ``below`` to this.
     through = below + 1 - matters
     low, high = (
@@ -274,7 +274,8 @@ def relevance_bounds(relevance: Relevance) -> tuple[Floats, Floats]:
             (below <= share) & (share <= through),
             0.0,
             relevance.weight
-            + deviation * ndtri(np.where(share < below, share, share - 1 + matters) / matters),
+            + deviation
+            * scipy.special.ndtri(np.where(share < below, share, share - 1 + matters) / matters),
         )
         for share in (0.025, 0.975)
     )

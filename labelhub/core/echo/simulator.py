@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import scipy
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import stats
 
 from labelhub.core.echo.events import CLICK, HELPFUL
 from labelhub.core.echo.models import OnlineClassifier, learn, probabilities
@@ -415,7 +415,7 @@ def mean_figure(values: Sequence[float] | Floats, over: str = "seeds") -> Figure
     low = high = None
     if count > 1:
         error = float(np.std(values, ddof=1)) / math.sqrt(count)
-        reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * error
+        reach = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * error
         low, high = mean - reach, mean + reach
     method = f"mean over {over}, Student's t, 95 %"
     return {"value": mean, "low": low, "high": high, "n": count, "method": method}
@@ -428,7 +428,7 @@ def _share_figure(echo: Sequence[SimulationTrace], random: Sequence[SimulationTr
     if not math.isfinite(median):
         return {"value": None, "reason": "never_reached"}
     # With fewer than six seeds no two of them hold the median in 95 % of samples.
-    bounds = stats.quantile_test(shares, q=median).confidence_interval(CONFIDENCE)
+    bounds = scipy.stats.quantile_test(shares, q=median).confidence_interval(CONFIDENCE)
     low, high = (float(end) if math.isfinite(end) else None for end in bounds)
     return {"value": median, "low": low, "high": high, "n": len(shares), "method": MEDIAN}
 

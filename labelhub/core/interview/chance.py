@@ -4,8 +4,7 @@ from math import erfc, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-from scipy.special import bdtrc
-from scipy.stats import fisher_exact
+import scipy
 
 from labelhub.core.wilson import wilson_bounds
 
@@ -31,7 +30,7 @@ def wilson(part: int, whole: int) -> ShareInterval:
 
 def binomial_tail(least: int, n: int, share: float) -> float:
     """Chance of ``least`` or more successes in ``n`` tries, each with chance ``share`` (0 < 1)."""
-    return float(bdtrc(least - 1, n, share)) if least > 0 else 1.0
+    return float(scipy.special.bdtrc(least - 1, n, share)) if least > 0 else 1.0
 
 
 def two_shares(part: int, whole: int, other_part: int, other_whole: int) -> float:
@@ -43,7 +42,7 @@ def two_shares(part: int, whole: int, other_part: int, other_whole: int) -> floa
     smallest = min(successes, n - successes) * min(whole, other_whole) / n
     if smallest < LEAST_EXPECTED:
         table = [[part, whole - part], [other_part, other_whole - other_part]]
-        return float(fisher_exact(table).pvalue)
+        return float(scipy.stats.fisher_exact(table).pvalue)
     pooled = successes / n
     error = sqrt(pooled * (1 - pooled) * (1 / whole + 1 / other_whole))
     return erfc(abs(part / whole - other_part / other_whole) / error / sqrt(2))

@@ -7,7 +7,7 @@ wording.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from scipy.stats import chisquare
+import scipy
 
 from labelhub.core.interview.chance import LEAST_EXPECTED, two_shares, wilson
 
@@ -121,7 +121,7 @@ def position_check(counts: Sequence[int]) -> PositionCheck:
             f"There are too few answers ({n}): at least {LEAST_EXPECTED} for each place are needed."
         )
         return PositionCheck(n, None, None, alarm=False, words=few)
-    statistic, p = map(float, chisquare(counts))
+    statistic, p = map(float, scipy.stats.chisquare(counts))
     alarm = p < POSITION_LEVEL
     places = ", ".join(f"{count / n:.0%}" for count in counts)
     verdict = "more uneven than shuffling explains" if alarm else "as even as shuffling makes them"

@@ -20,9 +20,8 @@ from operator import attrgetter
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import expit, softmax
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -99,7 +98,7 @@ class Features:
             vectorizer.transform([part.of(document) for document in documents]) * part.weight
             for part, vectorizer in self._parts
         ]
-        return sparse.hstack(blocks, format="csr")
+        return scipy.sparse.hstack(blocks, format="csr")
 
 
 def _vectorizer(part: _Part, documents: int, most: int) -> TfidfVectorizer:
@@ -215,7 +214,7 @@ class _Single:
         return found
 
     def probabilities(self, scores: Floats, temperature: float) -> Floats:
-        return np.asarray(softmax(scores / temperature, axis=1))
+        return np.asarray(scipy.special.softmax(scores / temperature, axis=1))
 
 
 class _Several:
@@ -239,7 +238,7 @@ class _Multi(_Several):
         return self
 
     def probabilities(self, scores: Floats, temperature: float) -> Floats:
-        return np.asarray(expit(scores / temperature))
+        return np.asarray(scipy.special.expit(scores / temperature))
 
 
 class _Ordinal(_Several):
@@ -252,7 +251,7 @@ class _Ordinal(_Several):
     def probabilities(self, scores: Floats, temperature: float) -> Floats:
         """What is above a step is above all lower ones; where the classifiers disagree, the lower
         step decides."""
-        above = np.minimum.accumulate(expit(scores / temperature), axis=1)
+        above = np.minimum.accumulate(scipy.special.expit(scores / temperature), axis=1)
         ends = np.ones((len(above), 1)), np.zeros((len(above), 1))
         return np.asarray(-np.diff(np.hstack([ends[0], above, ends[1]]), axis=1))
 

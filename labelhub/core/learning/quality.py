@@ -9,9 +9,8 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.optimize import minimize_scalar
 
 from labelhub.core.learning.classifier import (
     Classifier,
@@ -39,7 +38,7 @@ def share(successes: int, n: int, method: str = WILSON) -> Figure:
     if n == 0:
         return {"value": None, "reason": "there is nothing to count"}
     rate = successes / n
-    low, high = wilson_bounds(rate, n, float(stats.norm.ppf(0.5 + CONFIDENCE / 2)))
+    low, high = wilson_bounds(rate, n, float(scipy.stats.norm.ppf(0.5 + CONFIDENCE / 2)))
     return {"value": rate, "low": low, "high": high, "n": n, "method": method}
 
 
@@ -75,7 +74,7 @@ def mean_figure(values: Floats) -> Figure:
     middle = float(values.mean())
     if n < 2:
         return {"value": middle, "low": None, "high": None, "n": n, "method": STUDENT}
-    half = float(stats.t.ppf(0.5 + CONFIDENCE / 2, n - 1) * values.std(ddof=1) / sqrt(n))
+    half = float(scipy.stats.t.ppf(0.5 + CONFIDENCE / 2, n - 1) * values.std(ddof=1) / sqrt(n))
     return {"value": middle, "low": middle - half, "high": middle + half, "n": n, "method": STUDENT}
 
 
@@ -104,7 +103,9 @@ def fit_temperature(head: Classifier, shape: Shape, scores: Floats, marks: Marks
         return -float((1 - doubt) * _log(right).mean() + doubt * _log(wrong).mean())
 
     bounds = (np.log(COLDEST), np.log(HOTTEST))
-    best = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-3})
+    best = scipy.optimize.minimize_scalar(
+        loss, bounds=bounds, method="bounded", options={"xatol": 1e-3}
+    )
     return float(np.exp(best.x))
 
 

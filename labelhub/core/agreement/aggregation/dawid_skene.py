@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import expit, logit
 
 from labelhub.core.agreement.aggregation.majority import row_shares
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
@@ -185,7 +184,7 @@ def gather_evidence(ratings: Ratings) -> Evidence:
     q = ratings.n_categories
     cells = (ratings.items, ratings.raters * q + ratings.codes)
     shape = (ratings.n_items, ratings.n_raters * q)
-    answers = sparse.csr_array((np.ones(len(ratings)), cells), shape=shape)
+    answers = scipy.sparse.csr_array((np.ones(len(ratings)), cells), shape=shape)
     present = np.diff(answers.indptr) > 0
     if not present.all():
         answers = answers[present]
@@ -308,10 +307,14 @@ class _PairedAnswers:
         # Half a rating more on either side: no accuracy is 0 or 1.
         mean = (hits.sum() + 0.5) / (self.given.sum() + 1)
         of_rater, of_class = (
-            logit((some + SHRINKAGE_OF_ACCURACY * mean) / (whole + SHRINKAGE_OF_ACCURACY))
+            scipy.special.logit(
+                (some + SHRINKAGE_OF_ACCURACY * mean) / (whole + SHRINKAGE_OF_ACCURACY)
+            )
             for some, whole in ((hits, self.given), (hits_of_class, hits_of_class + errors))
         )
-        knows = expit(of_rater[self.raters] + of_class[self.classes] - logit(mean))
+        knows = scipy.special.expit(
+            of_rater[self.raters] + of_class[self.classes] - scipy.special.logit(mean)
+        )
         # Of all raters together: for which answer a class is mistaken.
         mistaken = np.bincount(self.of_all, heard)[self.of_all]
         wrong = (mistaken + SHRINKAGE_OF_ERRORS * self.popular[self.answers]) / (

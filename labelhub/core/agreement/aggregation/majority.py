@@ -7,8 +7,7 @@ right on average over all orders.
 """
 
 import numpy as np
-import scipy.special
-from scipy import sparse
+import scipy
 
 from labelhub.core.agreement.ratings import Bools, Floats, Ints, Ratings
 from labelhub.core.errors import InvalidInput
@@ -231,5 +230,5 @@ def _count_pairs(ratings: Ratings, groups: Ints, n_groups: int) -> Floats:
     everybody = np.bincount(cells, minlength=ratings.n_items * n_groups)
     # Duplicates are summed: an entry is how often one rater gave the item this answer.
     shape = (ratings.n_raters, ratings.n_items * n_groups)
-    own = sparse.csr_array((np.ones(len(ratings)), (ratings.raters, cells)), shape=shape)
+    own = scipy.sparse.csr_array((np.ones(len(ratings)), (ratings.raters, cells)), shape=shape)
     return np.asarray(own @ everybody - own.power(2).sum(axis=1))

@@ -10,8 +10,8 @@ from math import isqrt
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from labelhub.core.agreement.coefficients.chance import NIL, correct_for_chance
 from labelhub.core.agreement.ratings import Floats, Ints, Ratings, divide
@@ -115,7 +115,7 @@ def _multiply_pairs(answers: Ints, starts: Ints, size: int) -> Ints:
     """The same by a sparse product, a few of its rows at a time: few pairs in a large table."""
     ones = np.ones(len(answers), dtype=np.int32)
     shape = (len(starts) - 1, size)
-    matrix = sparse.csr_matrix(
+    matrix = scipy.sparse.csr_matrix(
         (ones, answers.astype(np.int32), starts.astype(np.int32)), shape=shape
     )
     by_answer = matrix.T.tocsr()

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from labelhub.core.agreement import scores
 from labelhub.core.agreement.aggregation.majority import (
@@ -123,13 +123,13 @@ class ScoredItems:
     def _margins(self, *, sparsely: bool) -> Units:
         """Right labels, all labels, and how often each answer was given and was right to give."""
         cells, shape = np.arange(len(self.truth)), self.counts.shape
-        true = sparse.csr_array((self.total, (cells, self.truth)), shape=shape)
+        true = scipy.sparse.csr_array((self.total, (cells, self.truth)), shape=shape)
         if not sparsely:
             columns = np.column_stack([self.right, self.total, self.counts, true.toarray()])
             return self._units(columns.astype(np.float64))
         first = np.column_stack([self.right, self.total])
-        parts = [sparse.csr_array(part) for part in (first, self.counts)]
-        columns = sparse.hstack([*parts, true], format="csr", dtype=np.float64)
+        parts = [scipy.sparse.csr_array(part) for part in (first, self.counts)]
+        columns = scipy.sparse.hstack([*parts, true], format="csr", dtype=np.float64)
         return sparse_units(self.matrix, columns, self.often, self.of_row, self.rows)
 
     def _lift_over_guessing(self, options: Ints) -> Figure:

@@ -6,8 +6,8 @@ from math import isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import fdtri
 
 from labelhub.core.agreement.coefficients import alpha, chance, sums
 from labelhub.core.agreement.coefficients.chance import conger_kappa, conger_parts, linear_conger
@@ -352,7 +352,10 @@ def _single(s: _Squares) -> Icc:
     raters = k * (s.judges - s.error) / n
     value = _ratio(s.between - s.error, s.between + (k - 1) * s.error + raters)
     v = _freedom(s, value)
-    f_low, f_high = float(fdtri(n - 1, v, UPPER)), float(fdtri(v, n - 1, UPPER))
+    f_low, f_high = (
+        float(scipy.special.fdtri(n - 1, v, UPPER)),
+        float(scipy.special.fdtri(v, n - 1, UPPER)),
+    )
     # NaN without v; with v near 0 the approximation fails and its ends leave out the value itself.
     if not (isfinite(f_low) and min(f_low, f_high) >= 1):
         return Icc(value, None, None)

@@ -15,7 +15,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from labelhub.core.agreement.coefficients.sums import first_over_second
 from labelhub.core.agreement.estimation import estimate, estimate_share
@@ -312,5 +312,5 @@ def _flip_p(leads: Floats) -> float:
     for size, times in zip(sizes, often, strict=True):
         positive = np.arange(times + 1)
         sums = np.add.outer(sums, size * (2 * positive - times)).ravel()
-        chances = np.multiply.outer(chances, binom.pmf(positive, times, 0.5)).ravel()
+        chances = np.multiply.outer(chances, scipy.stats.binom.pmf(positive, times, 0.5)).ravel()
     return min(1.0, float(chances[np.abs(sums) >= seen - SAME_SUM].sum()))

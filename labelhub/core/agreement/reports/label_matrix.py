@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from labelhub.core.agreement.aggregation.majority import row_shares, winners
 from labelhub.core.agreement.coefficients.sums import Patterns, find_patterns, number_keys
@@ -212,7 +212,7 @@ def sparse_units(matrix: LabelMatrix, parts: Any, often: Ints, of_item: Ints, ro
     if clusters is not None:
         size = int(clusters.max(initial=-1)) + 1
         cells = (np.ones(len(rows)), (clusters, of_item))
-        parts = sparse.csr_array(cells, shape=(size, len(often))) @ parts
+        parts = scipy.sparse.csr_array(cells, shape=(size, len(often))) @ parts
         often = np.ones(size, dtype=np.int64)
     # Many items have too many different rows for draws.
     if int(often.sum()) > MOST_DRAWN:
@@ -230,7 +230,7 @@ def mean_units(matrix: LabelMatrix, values: Floats, rows: Ints) -> Units:
 
 def confusion_of(matrix: LabelMatrix, votes: Votes, truth: Ints, rows: Ints) -> ConfusionMatrix:
     """The answers to the items ``rows`` by ``truth``, both of shape (rows,); each has an answer."""
-    shares, labels = sparse.csr_array(votes.shares), matrix.categories
+    shares, labels = scipy.sparse.csr_array(votes.shares), matrix.categories
     answers, clusters, q = votes.of_item[rows], matrix.clusters_of(rows), len(matrix.categories)
     if clusters is not None:
         gold = indicate(truth, q)

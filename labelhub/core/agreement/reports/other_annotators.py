@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from labelhub.core.agreement.aggregation.majority import one_hot, single_winner, winners
 from labelhub.core.agreement.coefficients import alpha, chance, sums
@@ -184,7 +184,7 @@ class DrawnLabels:
         self._often = np.bincount(raters, minlength=len(present))
         ones, rows = np.ones(len(own)), place[own.items]
         self._answers, self._items = (
-            sparse.csr_array((ones, (cells, raters)), shape=(size, len(present)))
+            scipy.sparse.csr_array((ones, (cells, raters)), shape=(size, len(present)))
             for cells, size in ((rows * self.q + own.codes, self._n * self.q), (rows, self._n))
         )
 

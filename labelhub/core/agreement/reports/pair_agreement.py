@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from labelhub.core.agreement.coefficients import chance, pairwise, sums
 from labelhub.core.agreement.coefficients.alpha import quadratic_weights
@@ -267,7 +267,8 @@ def _pair_units(matrix: LabelMatrix, mine: _Answers, theirs: _Answers, rows: Int
     cells, often, of_row = sums.number_keys(first * width + second, len(mine[0]) * width)
     # Sparse, as a table of many items and categories would not fit.
     parts = _pair_parts(
-        sparse.csr_array(mine[0])[cells // width], sparse.csr_array(theirs[0])[cells % width]
+        scipy.sparse.csr_array(mine[0])[cells // width],
+        scipy.sparse.csr_array(theirs[0])[cells % width],
     )
     return sparse_units(matrix, parts, often, of_row, rows)
 
@@ -292,8 +293,8 @@ def _pair_parts(mine: Any, theirs: Any) -> Any:
     per_first, per_second = (side.sum(axis=1)[:, None] for side in (mine, theirs))
     alike = mine.multiply(theirs).sum(axis=1)[:, None]
     columns = [alike, per_first * per_second, mine.multiply(per_second), theirs.multiply(per_first)]
-    return sparse.hstack(
-        [sparse.csr_array(column) for column in columns], format="csr", dtype=float
+    return scipy.sparse.hstack(
+        [scipy.sparse.csr_array(column) for column in columns], format="csr", dtype=float
     )
 
 

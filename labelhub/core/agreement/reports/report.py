@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import fdtrc
 
 from labelhub.core.agreement.aggregation.majority import single_winner, winners
 from labelhub.core.agreement.coefficients import alpha, chance, sums
@@ -185,7 +185,9 @@ def _clustered_test(plain: ChiSquare, influence: Floats, expected: Floats) -> Ch
     if effect <= 0:
         return ChiSquare(None, df, None)
     statistic = plain.statistic / effect
-    return ChiSquare(statistic, df, float(fdtrc(df, df * (clusters - 1), statistic / df)))
+    return ChiSquare(
+        statistic, df, float(scipy.special.fdtrc(df, df * (clusters - 1), statistic / df))
+    )
 
 
 @dataclass(frozen=True, slots=True)

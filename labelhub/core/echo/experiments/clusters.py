@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from math import exp, inf, isfinite, isinf, nan, sqrt
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from labelhub.core.errors import InvalidInput
 from labelhub.core.figures import Figure
@@ -125,7 +125,7 @@ def figure(
 
 def quantile(freedom: float) -> float:
     """The standard errors to either side of a 95 % interval (Student 1908)."""
-    return float(special.stdtrit(freedom, 0.5 + CONFIDENCE / 2))
+    return float(scipy.special.stdtrit(freedom, 0.5 + CONFIDENCE / 2))
 
 
 def mean_bounds(rate: ClusteredRate) -> Bounds:

@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import Any, TypedDict
 
 import numpy as np
-from scipy import special
+import scipy
 
 from labelhub.core.echo.experiments.click_through import Occasion
 from labelhub.core.echo.experiments.clusters import (
@@ -122,7 +122,7 @@ def _mixture(alpha: float, tightest_at: float) -> float:
     Howard et al. (2021), proposition 3, by Lambert's W; with both arms alike, each click is a
     quarter of information.
     """
-    lowest = -float(special.lambertw(-(alpha**2) / exp(1), k=-1).real) - 1
+    lowest = -float(scipy.special.lambertw(-(alpha**2) / exp(1), k=-1).real) - 1
     return tightest_at / 4 / lowest
 
 
@@ -141,10 +141,10 @@ def _always_valid(
     grown, freedom = information + mixture, joint_freedom(rate, base)
     t = abs(share - expected) / sqrt(expected * (1 - expected) / n)
     # The normal value of the same tail probability, because the variances are estimates.
-    z = -float(special.ndtri(special.stdtr(freedom, -t)))
+    z = -float(scipy.special.ndtri(scipy.special.stdtr(freedom, -t)))
     exponent = log(grown / mixture) / 2 - z * z * information / grown / 2
     boundary = sqrt(grown / information * log(grown / (mixture * alpha**2)))
-    t = -float(special.stdtrit(freedom, special.ndtr(-boundary)))
+    t = -float(scipy.special.stdtrit(freedom, scipy.special.ndtr(-boundary)))
     low, high = wilson_bounds(share, n, t)
     odds = other_exposure / exposure
     bounds = low / (1 - low) * odds, high / (1 - high) * odds if high < 1 else inf
