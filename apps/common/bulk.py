@@ -6,10 +6,12 @@ mostly texts, numbers and few distinct values, which need no preparation or only
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar
 
-from django.db import connection, models, transaction
+from django.db import connection, connections, models, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
 
@@ -25,7 +27,10 @@ _PLAIN = (
     models.BooleanField,
     models.ForeignKey,
 )
-_SCALARS = (str, int, float, bool)
+_NOTHING = {type(None)}
+_SCALARS = {type(None), str, int, float, bool}
+#: Types whose equal values are one parameter.
+_HASHED = (str, int, float, bool, datetime)
 _MOST_REMEMBERED = 1000
 
 
@@ -40,18 +45,34 @@ def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
     model = type(rows[0])
     meta = model._meta
     fields = list(meta.local_concrete_fields)
-    columns = [(field.attname, _make_preparer(field)) for field in fields]
     _set_timestamps(rows, fields)
     with transaction.atomic(), connection.cursor() as cursor:
         if meta.auto_field is not None:
             keys = _reserve_keys(cursor, meta.db_table, meta.auto_field.column, len(rows))
             for row, key in zip(rows, keys, strict=True):
                 row.pk = key
-        values = ([prepare(getattr(row, name)) for name, prepare in columns] for row in rows)
-        _write(cursor, meta.db_table, [field.column for field in fields], values)
+        _write(cursor, meta.db_table, fields, _parameters(fields, rows))
     for row in rows:
         row._state.adding, row._state.db = False, connection.alias
     return rows
+
+
+def upsert_rows(rows: Sequence[Row], fields: Sequence[str]) -> None:
+    """Insert rows that have their keys; where a key is there already, update ``fields``.
+
+    Like ``bulk_create`` with ``update_conflicts``: no signals.
+    """
+    if not rows:
+        return
+    meta = type(rows[0])._meta
+    columns = list(meta.local_concrete_fields)
+    _set_timestamps(rows, columns)
+    quoted = connection.ops.quote_name
+    column_of = {field.name: quoted(field.column) for field in columns}
+    updated = ", ".join(f"{column_of[name]} = EXCLUDED.{column_of[name]}" for name in fields)
+    clause = f" ON CONFLICT ({quoted(meta.pk.column)}) DO UPDATE SET {updated}"
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
+        _write(cursor, meta.db_table, columns, _parameters(columns, rows), clause)
 
 
 def insert_copies(row: models.Model, name: str, values: Iterable[Any]) -> None:
@@ -67,7 +88,7 @@ def insert_copies(row: models.Model, name: str, values: Iterable[Any]) -> None:
     before, prepare, after = same[:position], _make_preparer(fields[position]), same[position + 1 :]
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         rows = ([*before, prepare(value), *after] for value in values)
-        _write(cursor, meta.db_table, [field.column for field in fields], rows)
+        _write(cursor, meta.db_table, fields, rows)
 
 
 def refresh_statistics(*tables: type[models.Model]) -> None:
@@ -90,24 +111,30 @@ def _set_timestamps(rows: Sequence[models.Model], fields: Sequence[_Field]) -> N
                 setattr(row, field.attname, now)
 
 
+def _parameters(
+    fields: Sequence[_Field], rows: Sequence[models.Model]
+) -> Iterable[tuple[Any, ...]]:
+    """The parameters of each row. Prepared by column, as most columns need nothing."""
+    columns = []
+    for field in fields:
+        values = list(map(attrgetter(field.attname), rows))
+        kinds = set(map(type, values))
+        if not kinds <= (_SCALARS if isinstance(field, _PLAIN) else _NOTHING):
+            values = list(map(_make_preparer(field), values))
+        columns.append(values)
+    return zip(*columns, strict=True)
+
+
 def _make_preparer(field: _Field) -> Callable[[Any], Any]:
     """A function that turns values of ``field`` into parameters; it caches repeated ones."""
-    plain = isinstance(field, _PLAIN)
-    # JSON as text, which COPY takes and which can be cached.
-    convert: Callable[[Any], Any] = (
-        partial(json.dumps, cls=field.encoder)
-        if isinstance(field, models.JSONField)
-        else partial(field.get_db_prep_save, connection=connection)
-    )
+    convert = _make_converter(field)
     known: dict[tuple[type, Any], Any] = {}
 
     def prepare(value: Any) -> Any:
         if value is None:
             return None
         kind = value.__class__
-        if kind in _SCALARS:
-            if plain:
-                return value
+        if kind in _HASHED:
             key = (kind, value)
         elif kind in (dict, list) and not value:
             key = (kind, None)
@@ -120,6 +147,15 @@ def _make_preparer(field: _Field) -> Callable[[Any], Any]:
         return known[key]
 
     return prepare
+
+
+def _make_converter(field: _Field) -> Callable[[Any], Any]:
+    database = connections[connection.alias]  # not a proxy, which looks it up for each value
+    if isinstance(field, models.JSONField):  # as text, which COPY takes and which can be cached
+        return partial(json.dumps, cls=field.encoder)
+    if isinstance(field, models.UUIDField) and not database.features.has_native_uuid_field:
+        return attrgetter("hex")
+    return partial(field.get_db_prep_save, connection=database)
 
 
 def _reserve_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Iterable[int]:
@@ -135,16 +171,21 @@ def _reserve_keys(cursor: CursorWrapper, table: str, column: str, count: int) ->
 
 
 def _write(
-    cursor: CursorWrapper, table: str, columns: Sequence[str], rows: Iterable[list[Any]]
+    cursor: CursorWrapper,
+    table: str,
+    fields: Sequence[_Field],
+    rows: Iterable[Sequence[Any]],
+    on_conflict: str = "",
 ) -> None:
-    """Insert rows: with COPY into PostgreSQL, row by row into SQLite, which is as fast there."""
+    """Insert rows: with COPY into PostgreSQL, where no conflict is expected, and row by row into
+    SQLite, which is as fast there."""
     quoted = connection.ops.quote_name
-    into = f"{quoted(table)} ({', '.join(map(quoted, columns))})"
-    if connection.vendor == "postgresql":
+    into = f"{quoted(table)} ({', '.join(quoted(field.column) for field in fields)})"
+    if connection.vendor == "postgresql" and not on_conflict:
         copying = cursor.copy(f"COPY {into} FROM STDIN")  # its errors need translation
         with connection.wrap_database_errors, copying as copy:
             for row in rows:
                 copy.write_row(row)
     else:
-        marks = ", ".join(["%s"] * len(columns))
-        cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", list(rows))  # noqa: S608 - names of our own models
+        marks = ", ".join(["%s"] * len(fields))
+        cursor.executemany(f"INSERT INTO {into} VALUES ({marks}){on_conflict}", list(rows))  # noqa: S608 - names of our own models

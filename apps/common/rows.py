@@ -5,13 +5,33 @@ parents and signals first. Labels and authors' messages need none of that; ``pre
 the same way.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
 from django.db import DatabaseError, connection, models, transaction
+from django.db.models.base import ModelState
 
 Row = TypeVar("Row", bound=models.Model)
+
+
+def new_row(model: type[Row], given: Mapping[str, Any]) -> Row:
+    """An unsaved row with these values by column attribute (``item_id``), defaults elsewhere.
+
+    Made as Django makes an unpickled row, in a fifth of the time of ``model(**given)``, which looks
+    for a related object in each value. It sends no signals.
+    """
+    row = model.__new__(model)
+    row._state = ModelState()
+    row.__dict__.update(
+        {name: given[name] if name in given else make() for name, make in _defaults(model)}
+    )
+    return row
+
+
+@lru_cache
+def _defaults(model: type[models.Model]) -> list[tuple[str, Callable[[], Any]]]:
+    return [(field.attname, field.get_default) for field in model._meta.concrete_fields]
 
 
 def insert_row(row: Row, *, if_free: bool = False) -> Row:

@@ -57,6 +57,7 @@ ACTIONS, BASES = tuple(Label.Action.values), tuple(Gold.Basis.values)
 Role = Label.Role
 ROLES = tuple(Role.values)
 #: Role → the kinds of annotators whose labels may have it; the other roles fit all kinds.
+ALL_KINDS = tuple(Kind)
 KINDS_OF_ROLE: dict[str, tuple[Kind, ...]] = {
     Role.EXTRA: PEOPLE,
     Role.GOLD_QUESTION: PEOPLE,
@@ -82,7 +83,7 @@ class AnnotatorRef:
     offline: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class LabelRow(LabelContent):
     annotator: AnnotatorRef
     schema_version: int | None = None
@@ -186,7 +187,7 @@ def _check_role(row: LabelRow, where: str) -> None:
     else:
         fits = role == Role.VOTE or not row.withdrawn
     fits = fits and (row.abstained or role != Role.UNCLEAR)
-    if not fits or kind not in KINDS_OF_ROLE.get(role, Kind):
+    if not fits or kind not in KINDS_OF_ROLE.get(role, ALL_KINDS):
         raise RowFault(
             "'%(role)s' does not fit this row, whose kind is %(kind)s.",
             role=role,

@@ -1,6 +1,6 @@
 """Files of labels: in whatever order their rows come, what they say is the same."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from apps.exchange.services import label_files
 from apps.exchange.services.label_files import LabelFileResult
-from apps.labels.models import Label
+from apps.labels.models import ItemState, Label
 from apps.labels.services import imports
-from apps.labels.services.states import refresh_states
+from apps.labels.services.item_ledger import ItemLedger
+from apps.labels.services.states import refresh_locked
 from apps.projects.models import Project
 from tests.exchange.helpers import labels_imported, lines
 from tests.factories.labels import queued_items
@@ -81,11 +82,13 @@ def test_an_item_is_brought_into_line_once_in_a_file_that_goes_by_annotators(
     monkeypatch.setattr(label_files, "CHUNK_ROWS", 6)
     refreshed: list[int] = []
 
-    def refresh(project: Project, ids: Collection[int]) -> None:
-        refreshed.extend(ids)
-        refresh_states(project, ids)
+    def refresh(
+        project: Project, states: Mapping[int, ItemState], ledgers: Mapping[int, ItemLedger]
+    ) -> None:
+        refreshed.extend(ledgers)
+        refresh_locked(project, states, ledgers)
 
-    monkeypatch.setattr(imports, "refresh_states", refresh)
+    monkeypatch.setattr(imports, "refresh_locked", refresh)
     names = [str(number) for number in range(4)]
     project = project_of(*names)
 

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from apps.common.bulk import insert_rows
+from apps.common.rows import new_row
 from apps.exchange.rows import ItemRow, RowError, bare_hash
 from apps.exchange.services.context import ImportContext, ImportTally
 from apps.labels.models import Gold, ItemState, Label
@@ -210,8 +211,9 @@ def _create(
     context: ImportContext, fresh: dict[str, ItemRow], batch: ImportBatch | None, tally: ImportTally
 ) -> None:
     names = ("external_id", *FILLED)
+    shared = {"project_id": context.project.pk, "batch_id": batch.pk if batch else None}
     items = [
-        Item(project=context.project, batch=batch, **{name: getattr(row, name) for name in names})
+        new_row(Item, shared | {name: getattr(row, name) for name in names})
         for row in fresh.values()
     ]
     insert_rows(items)

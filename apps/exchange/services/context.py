@@ -22,6 +22,8 @@ from labelhub.core.schema import Value, ValueNotOffered
 NAMESPACE = UUID("5b0c3a57-6d0e-4a55-9a39-3a6a2c1d8b11")
 
 
+LABEL_FIELDS = [part.name for part in fields(LabelContent)]
+GOLD_FIELDS = [part.name for part in fields(GoldContent)]
 #: The faults that are kept to be shown; all are counted.
 MAX_NOTES = 1000
 #: Characters of a note that are kept: names and values in a file may be of any length.
@@ -151,7 +153,7 @@ class ImportContext:
             item_id=item_id,
             annotator=self.annotator(row.annotator),
             schema=self._schema(row.schema_version, row.value),
-            **{part.name: getattr(row, part.name) for part in fields(LabelContent)},
+            **{name: getattr(row, name) for name in LABEL_FIELDS},
         )
 
     def gold_draft(self, item_id: int, row: GoldRow) -> NewGold:
@@ -160,14 +162,14 @@ class ImportContext:
             item_id=item_id,
             schema=self._schema(row.schema_version, row.value),
             decided_by=self.annotator(row.decided_by) if row.decided_by else None,
-            **{part.name: getattr(row, part.name) for part in fields(GoldContent)},
+            **{name: getattr(row, name) for name in GOLD_FIELDS},
         )
 
     def _schema(self, version: int | None, value: Value | None) -> LabelSchema:
         """The version that the file names, where this project has it and it offers the value;
         otherwise the current one."""
         found = self._versions.get(version or 0, self.schema)
-        if value is None or not found.task.labelled:
+        if found.pk == self.schema.pk or value is None or not found.task.labelled:
             return found
         try:
             found.parsed.normalise(value)

@@ -6,9 +6,10 @@ with the id in place of the text; a later import of items fills them.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -61,10 +62,16 @@ class LabelFileResult:
     gold_created: int = 0
 
 
+class _KnownItem(NamedTuple):
+    pk: int
+    external_id: str
+    options: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Entry:
     number: int
-    item: Item
+    item: _KnownItem
     label: LabelRow
     gold: Value | None
 
@@ -122,8 +129,9 @@ def _window(rows: Iterator[RawRow]) -> Iterator[RawRow]:
 
 def _item_id(raw: RawRow) -> str:
     """The id of the row's item; empty where it has none that can be used."""
+    column = _shape(tuple(raw.data)).fields.get("item_id")
     try:
-        return external_id(_fields(raw.data).get("item_id"), "item_id")
+        return external_id(None if column is None else raw.data[column], "item_id")
     except RowFault:
         return ""
 
@@ -131,7 +139,8 @@ def _item_id(raw: RawRow) -> str:
 def _write_rows(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> None:
     tally = result.tally
     items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
-    by_id = {item.external_id: item for item in items.only("external_id", "options")}
+    found = map(_KnownItem._make, items.values_list(*_KnownItem._fields))
+    by_id = {item.external_id: item for item in found}
     entries = list(_entries(context, chunk, by_id, tally))
     drafts = [
         context.label_draft(entry.item.pk, context.with_uid(entry.item.external_id, entry.label))
@@ -143,7 +152,7 @@ def _write_rows(context: ImportContext, chunk: list[RawRow], result: LabelFileRe
 
 
 def _entries(
-    context: ImportContext, chunk: list[RawRow], by_id: Mapping[str, Item], tally: ImportTally
+    context: ImportContext, chunk: list[RawRow], by_id: Mapping[str, _KnownItem], tally: ImportTally
 ) -> Iterator[_Entry]:
     for raw in chunk:
         try:
@@ -156,22 +165,42 @@ def _entries(
             tally.fail(raw.number, fault.field, fault.message)
 
 
-def _fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    by_name = {folded(name): name for name in data}
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What the columns of a row say; most rows of a file have the same."""
+
+    #: Field → column.
+    fields: Mapping[str, str]
+    #: The columns that are imported by name.
+    extra: tuple[str, ...]
+    #: The fields that must have a value: (field, its column in messages, its place there).
+    needed: tuple[tuple[str, str, str], ...]
+    is_ours: bool
+
+
+@lru_cache(maxsize=10)
+def _shape(names: tuple[str, ...]) -> _Shape:
+    by_name = {folded(name): name for name in names}
     found = {}
-    for name, aliases in ALIASES.items():
+    for field_name, aliases in ALIASES.items():
         column = next(
             (by_name[folded(alias)] for alias in aliases if folded(alias) in by_name), None
         )
         if column is not None:
-            found[name] = data[column]
-    return found
+            found[field_name] = column
+    needed = [("item_id", "item_id", "item_id"), ("annotator", "annotator_id", "label.annotator")]
+    if not {"abstained", "withdrawn", "rejected", "unsure"}.intersection(names):
+        needed.append(("value", "label", "label.value"))
+    ours = MARKER in names
+    extra = tuple(name for name in (*EXTRA, *(OUR_EXTRA if ours else ())) if name in names)
+    return _Shape(found, extra, tuple(needed), ours)
 
 
-def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _Entry:
-    fields = _fields(raw.data)
-    named = external_id(fields.get("item_id"), "item_id")
-    _check_columns(raw.data, fields | {"item_id": named})
+def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, _KnownItem]) -> _Entry:
+    shape = _shape(tuple(raw.data))
+    fields = {name: raw.data[column] for name, column in shape.fields.items()}
+    named = fields["item_id"] = external_id(fields.get("item_id"), "item_id")
+    _check_columns(raw.data, fields, shape)
     item = by_id.get(named)
     if item is None:
         raise RowFault(
@@ -179,15 +208,13 @@ def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _E
             named=named[:80],
             field="item_id",
         )
-    ours = MARKER in raw.data
-    extra = (*EXTRA, *OUR_EXTRA) if ours else EXTRA
-    given = {name: raw.data[name] for name in extra if name in raw.data}
+    given = {name: raw.data[name] for name in shape.extra}
     given.setdefault("abstained", raw.data.get("unsure"))
     given["evidence"] = json_cell(given.get("evidence"), "evidence")
     given |= {name: fields.get(name) for name in ("annotator", "kind", "value")}
     schema, options = context.schema.parsed, item.options
     gold = fields.get("gold")
-    if ours and schema.task.several:  # the empty set is an empty cell
+    if shape.is_ours and schema.task.several:  # the empty set is an empty cell
         if TRUTHS.get(str(raw.data.get("unsure")).lower()) is False:
             given["value"] = given["value"] or []
         if TRUTHS.get(str(raw.data.get("has_gold")).lower()):
@@ -197,16 +224,13 @@ def _entry(context: ImportContext, raw: RawRow, by_id: Mapping[str, Item]) -> _E
     return _Entry(raw.number, item, label, gold)
 
 
-def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
+def _check_columns(data: Mapping[str, Any], fields: Mapping[str, Any], shape: _Shape) -> None:
     """Refuse a row without item, annotator or label.
 
     Raises:
         RowFault: names the columns found and those expected.
     """
-    needed = {"item_id": ("item_id", "item_id"), "annotator": ("annotator_id", "label.annotator")}
-    if not {"abstained", "withdrawn", "rejected", "unsure"} & data.keys():
-        needed["value"] = ("label", "label.value")
-    for name, (column, where) in needed.items():
+    for name, column, where in shape.needed:
         if fields.get(name) in (None, ""):
             message = Phrase(
                 "No %(column)s here. The row has: %(found)s; expected are %(expected)s.",

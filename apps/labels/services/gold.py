@@ -35,7 +35,8 @@ def next_gold(overlap: int, ledger: ItemLedger, here: int = 1) -> Gold | None:
     if ledger.by_author is not None:
         wanted: Gold | None = _gold_from([ledger.by_author], Gold.Basis.AUTHOR)
     else:
-        wanted = _gold_by_people(overlap, ledger.by_people, here)
+        imported = all(label.action == Label.Action.IMPORTED for label in ledger.labels)
+        wanted = None if imported else _gold_by_people(overlap, ledger.by_people, here)
     if wanted is None:
         if now is None or now.withdrawn:
             return None
@@ -55,6 +56,8 @@ def next_gold(overlap: int, ledger: ItemLedger, here: int = 1) -> Gold | None:
 def is_unclear(ledger: ItemLedger) -> bool:
     """Whether an expert's last ruling is that the item is unclear, and the author does not decide
     it."""
+    if all(label.role != Label.Role.UNCLEAR for label in ledger.labels):
+        return False
     ruling = _settling_label([label for label in ledger.by_people if _counts_for_gold(label)])
     return ruling is not None and ruling.value is None and ledger.by_author is None
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.utils import timezone
 
 from apps.common.bulk import insert_rows
 from apps.labels.models import Gold, Label
-from apps.labels.services.item_ledger import current_labels, ledger_from
+from apps.labels.services.item_ledger import current_labels, ledger_from, ledgers_of, read_histories
 from apps.labels.services.new_rows import ImportOutcome, NewGold, NewLabel
-from apps.labels.services.states import create_states, lock_states, refresh_states
+from apps.labels.services.states import create_states, lock_states, refresh_locked, refresh_states
 from apps.projects.models import Project
 from labelhub.core.schema import Value, value_key
 
@@ -39,13 +42,11 @@ class KnownLabels:
     written: list[Label] = field(default_factory=list)
 
     @classmethod
-    def read(cls, ids: Iterable[int]) -> "KnownLabels":
-        """What is known of these items."""
+    def of(cls, history: Sequence[Label]) -> "KnownLabels":
+        """What is known from all labels of these items, oldest first."""
         known = cls()
-        rows = (
-            Label.objects.filter(item__in=list(ids)).select_related("superseded_by").order_by("pk")
-        )
-        for row in rows:
+        superseded = {row.supersedes_id for row in history}
+        for row in history:
             known.by_uid[row.item_id, row.uid] = row.pk
             known.annotator_of[row.item_id, row.uid] = row.annotator_id
             pair = (row.item_id, row.annotator_id)
@@ -55,7 +56,7 @@ class KnownLabels:
                 known.forget_first(pair, gone=row.action == Label.Action.IMPORTED)
             elif not row.rejected:
                 known.first.setdefault(pair, row.value)
-            if hasattr(row, "superseded_by"):
+            if row.pk in superseded:
                 known.superseded.add((row.item_id, row.uid))
             elif not row.withdrawn:
                 known.by_annotator[pair] = row.value
@@ -135,10 +136,17 @@ def import_labels(project: Project, drafts: Sequence[NewLabel]) -> list[ImportOu
     (item, annotator) pair is kept: one equal to it, or to its revision, is unchanged, another one a
     conflict.
     """
-    ids = {draft.item_id for draft in drafts}
-    lock_states(ids)
-    outcomes = _append_labels(drafts, KnownLabels.read(ids))
-    refresh_states(project, ids)
+    ids = sorted({draft.item_id for draft in drafts})
+    states = lock_states(ids)
+    histories = read_histories(ids)
+    known = KnownLabels.of(list(chain.from_iterable(histories.values())))
+    outcomes = _append_labels(drafts, known)
+    # The rows just written are not read again, and items without one keep their state.
+    changed = {row.item_id for row in known.written} | (histories.keys() - states.keys())
+    for row in known.written:
+        histories[row.item_id].append(row)
+    ledgers = ledgers_of({item_id: histories[item_id] for item_id in sorted(changed)})
+    refresh_locked(project, states, ledgers)
     return outcomes
 
 
@@ -223,8 +231,9 @@ def _append_in_waves(drafts: Sequence[NewLabel], known: KnownLabels) -> None:
         waves.setdefault(wave, []).append(draft)
         if draft.uid:
             wave_of[draft.item_id, draft.uid] = wave
+    now = timezone.now()
     for wave in sorted(waves):
-        rows = [_to_row(draft, known.by_uid) for draft in waves[wave]]
+        rows = [_to_row(draft, known.by_uid, now) for draft in waves[wave]]
         known.written.extend(insert_rows(rows))
         known.by_uid.update({(row.item_id, row.uid): row.pk for row in rows})
 
@@ -251,8 +260,8 @@ def _references(draft: NewLabel) -> list[tuple[int, UUID]]:
     return [(draft.item_id, uid) for uid in named if uid]
 
 
-def _to_row(draft: NewLabel, by_uid: dict[tuple[int, UUID], int]) -> Label:
-    row = draft.to_row()
+def _to_row(draft: NewLabel, by_uid: dict[tuple[int, UUID], int], now: datetime) -> Label:
+    row = draft.to_row(now)
     if draft.supersedes_uid:
         row.supersedes_id = by_uid.get((draft.item_id, draft.supersedes_uid)) or None
     if shown := draft.shown_uid or draft.proposed_from_uid:

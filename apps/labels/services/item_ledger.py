@@ -1,7 +1,7 @@
 """The current labels and the newest decision of an item."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
@@ -32,6 +32,8 @@ class ItemLedger:
         """Labels of crowd and experts; a user who was both counts once, with the newest label."""
         labels = [label for label in self.labels if label.annotator.kind in PEOPLE]
         newest = {label.annotator.user_id or -label.annotator_id: label for label in labels}
+        if len(newest) == len(labels):
+            return labels
         return [label for label in labels if label in newest.values()]
 
     @property
@@ -64,9 +66,21 @@ class ItemLedger:
 
 def read_ledgers(ids: Sequence[int]) -> dict[int, ItemLedger]:
     """The ledger of each item; empty for an item without labels."""
-    histories: dict[int, list[Label]] = defaultdict(list)
-    for label in Label.objects.filter(item__in=ids).select_related("annotator").order_by("pk"):
+    return ledgers_of(read_histories(ids))
+
+
+def read_histories(ids: Iterable[int]) -> dict[int, list[Label]]:
+    """Every label of each item, oldest first."""
+    histories: dict[int, list[Label]] = {item_id: [] for item_id in ids}
+    labels = Label.objects.filter(item__in=list(histories)).select_related("annotator")
+    for label in labels.order_by("pk"):
         histories[label.item_id].append(label)
+    return histories
+
+
+def ledgers_of(histories: Mapping[int, Sequence[Label]]) -> dict[int, ItemLedger]:
+    """The ledgers of these items; reads their decisions."""
+    ids = list(histories)
     golds: dict[int, list[Gold]] = defaultdict(list)
     for gold in Gold.objects.filter(item__in=ids).order_by():
         golds[gold.item_id].append(gold)

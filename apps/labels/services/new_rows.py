@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from apps.common.rows import new_row
 from apps.labels.models import Annotator, Gold, Label
 from apps.projects.models import LabelSchema
 from labelhub.core.schema import Value
@@ -20,7 +21,8 @@ class ImportOutcome(StrEnum):
     CONFLICT = "conflict"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Not frozen, which would make them in three times as long: two for each label of a file.
+@dataclass(slots=True, kw_only=True)
 class LabelContent:
     """What a label says; ``value`` is None for abstentions, withdrawals and rejections.
 
@@ -53,7 +55,7 @@ class LabelContent:
     created_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class NewLabel(LabelContent):
     """A label to append."""
 
@@ -61,13 +63,22 @@ class NewLabel(LabelContent):
     annotator: Annotator
     schema: LabelSchema
 
-    def to_row(self) -> Label:
-        """The unsaved ledger row; references by uid are resolved by the importer."""
+    def to_row(self, now: datetime | None = None) -> Label:
+        """The unsaved ledger row; references by uid are resolved by the importer.
+
+        ``now``: the time of a label without one; one for all rows of a chunk is converted once.
+        """
         given = _columns_of(self, LABEL_COLUMNS)
+        if now:
+            given.setdefault("created_at", now)
+        given["annotator_id"], given["schema_id"] = self.annotator.pk, self.schema.pk
         given["evidence"] = {name: list(phrases) for name, phrases in self.evidence.items()}
         given["provenance"] = dict(self.provenance)
         given["shown_id"] = self.shown_id or self.proposed_from_id
-        return Label(**given)
+        row = new_row(Label, given)
+        Label.annotator.field.set_cached_value(row, self.annotator)
+        Label.schema.field.set_cached_value(row, self.schema)
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +109,8 @@ class NewGold(GoldContent):
 
 #: Resolved by the importer.
 BY_UID = {"shown_uid", "proposed_from_uid", "supersedes_uid", "supersedes_own"}
-LABEL_COLUMNS = [part.name for part in fields(NewLabel) if part.name not in BY_UID]
+RELATED = {"annotator", "schema"}
+LABEL_COLUMNS = [part.name for part in fields(NewLabel) if part.name not in BY_UID | RELATED]
 GOLD_COLUMNS = [part.name for part in fields(NewGold) if part.name not in BY_UID]
 
 

@@ -6,9 +6,9 @@ from zlib import crc32
 from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.common.bulk import insert_copies, insert_rows
+from apps.common.bulk import insert_copies, insert_rows, upsert_rows
 from apps.common.prepared import prepared
-from apps.common.rows import insert_row, update_row
+from apps.common.rows import insert_row, new_row, update_row
 from apps.labels.models import MACHINES, Assignment, Gold, ItemState, Label
 from apps.labels.services.gold import append_decisions, is_unclear, next_gold
 from apps.labels.services.item_ledger import ItemLedger, read_ledgers
@@ -53,7 +53,7 @@ def create_states(project: Project, ledgers: Mapping[int, ItemLedger]) -> None:
     read_plan(project)
     states = []
     for item_id, ledger in ledgers.items():
-        state = ItemState(item_id=item_id, project_id=project.pk)
+        state = new_row(ItemState, {"item_id": item_id, "project_id": project.pk})
         _derive(project, state, ledger)
         states.append(state)
     insert_rows(states)
@@ -87,11 +87,21 @@ def refresh_states(
 ) -> None:
     """Update gold and state of these items; call inside a transaction, after appending."""
     ids = sorted(set(item_ids))
-    states = lock_states(ids)
+    refresh_locked(project, lock_states(ids), read_ledgers(ids), results)
+
+
+def refresh_locked(
+    project: Project,
+    locked: Mapping[int, ItemState],
+    ledgers: Mapping[int, ItemLedger],
+    results: Mapping[int, tuple[DebateResult, Label | None]] | None = None,
+) -> None:
+    """The same for the items of ``ledgers``, which were read after their states were locked."""
     read_plan(project)
-    ledgers = read_ledgers(ids)
-    for item_id in ids:
-        states.setdefault(item_id, ItemState(item_id=item_id, project=project))
+    states = {
+        item_id: locked.get(item_id) or ItemState(item_id=item_id, project=project)
+        for item_id in ledgers
+    }
     append_decisions(project.overlap, states, ledgers)
     for item_id, state in states.items():
         if results and item_id in results:
@@ -115,12 +125,7 @@ def _write_states(
 ) -> None:
     for item_id, state in states.items():
         _derive(project, state, ledgers[item_id])
-    ItemState.objects.bulk_create(
-        list(states.values()),
-        update_conflicts=True,
-        unique_fields=["item"],
-        update_fields=STATE_FIELDS,
-    )
+    upsert_rows(list(states.values()), STATE_FIELDS)
     sync_assignments([(state, ledgers[item_id]) for item_id, state in states.items()])
 
 
@@ -274,6 +279,8 @@ def audience_of(state: ItemState, ledger: ItemLedger) -> str:
 
 def pending_assignees(state: ItemState, ledger: ItemLedger) -> list[int]:
     """Assignees of a queued item who have neither labelled it nor rejected the suggestion."""
+    if not state.assignees:
+        return []
     answered = {label.annotator.user_id for label in (*ledger.by_people, *ledger.rejections)}
     return [user for user in state.assignees if state.queued and user not in answered]
 
