@@ -46,8 +46,10 @@ async def on_message(session: Session, frame: Frame) -> None:
     await session.check()
     header = session.known.site.country_header
     country = session.socket.header(header) if header else ""
-    heard, task = await session.act(
+    heard, task = await in_database(
         _store_and_claim,
+        session.author_id,
+        session.known,
         messages.Incoming(
             ref=sent.mid,
             conversation=sent.conv,
@@ -248,18 +250,22 @@ async def _ask_models(session: Session, task: AskingTask) -> None:
 
 
 def _store_and_claim(
-    author: Author,
+    author_id: int,
+    known: KnownSite,
     incoming: messages.Incoming,
     ask: bool,  # noqa: FBT001 - passed on as it is
 ) -> tuple[messages.StoredMessage, AskingTask | None]:
-    if author.opted_out_at is not None:
-        raise OptedOut("You asked not to be asked again; nothing was stored.")
-    heard = messages.store_message(author.site, author, incoming, claim=ask)
-    message = heard.message
-    if not (ask and heard.fresh and message.status == Message.Status.RECEIVED):
-        return heard, None
-    message.author = author
-    return heard, claim_message(message, claimed=True)
+    task: AskingTask | None = None
+
+    def claim(message: Message) -> None:
+        nonlocal task
+        if message.author.opted_out_at is not None:
+            raise OptedOut("You asked not to be asked again; nothing was stored.")
+        if ask and message.status == Message.Status.RECEIVED:
+            task = claim_message(message, claimed=True)
+
+    heard = messages.store_message(known.site, author_id, incoming, claim=ask, within=claim)
+    return heard, task
 
 
 @transaction.atomic

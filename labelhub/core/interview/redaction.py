@@ -180,7 +180,7 @@ _LEAST_ENTROPY = 3.6
 _ELSEWHERE = ("GB", "DE", "FR", "ES", "IT", "IN", "AU", "JP", "BR", "NL")
 _PHONE_LIKE = re.compile(r"[+(]|\d[ .-]\(?\d")
 _FEWEST_PHONE_DIGITS = 7
-#: Digits with so much between them that they could be one phone number ("12 x 34" has an extension).
+#: Digits with so little between them that they could be one phone number.
 _STRETCH = re.compile(r"\d(?:[^\da-wyzA-WYZ]{0,4}\d)*")
 _DATE_OR_DECIMAL = re.compile(r"\d{1,4}([./ -])\d{1,2}\1\d{1,4}|\d+\.\d+")
 #: Such a number identifies somebody or something, whatever its kind.
@@ -250,7 +250,7 @@ def phones(text: str, region: str) -> Iterator[Finding]:
 def _shortest_number(country: str) -> int:
     """The fewest digits of a phone number of that country."""
     known = PhoneMetadata.metadata_for_region(country)
-    return min(known.general_desc.possible_length) if known else 1
+    return min(known.general_desc.possible_length) if known and known.general_desc else 1
 
 
 def payments(text: str, _region: str) -> Iterator[Finding]:
