@@ -393,13 +393,9 @@ def _mark_pushed(question: int, now: datetime) -> Update:
     return waiting, {"pushed_at": now, "status": Question.Status.PUSHED}
 
 
-def mark_shown(author: Author, uid: UUID, moment: datetime) -> None:
-    """Store when the widget first showed the question; unknown questions are ignored."""
-    _mark_shown(author.pk, uid, moment)
-
-
 @prepared_update
-def _mark_shown(author: int, uid: UUID, moment: datetime) -> Update:
+def mark_shown(author: int, uid: UUID, moment: datetime) -> Update:
+    """Store when the widget first showed the question; unknown questions are ignored."""
     sent = Question.objects.filter(uid=uid, author=author, pushed_at__isnull=False)
     pushed = Case(
         When(status=Question.Status.PUSHED, then=Value(Question.Status.SHOWN)),
