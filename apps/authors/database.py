@@ -5,6 +5,7 @@ before everybody (author-widget.md, 2.4).
 """
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -44,9 +45,19 @@ async def in_database(
     return await asyncio.shield(running)
 
 
+#: Seconds for which a thread's connection that was fine is used without another look, which takes
+#: a query. One that fails within them is closed, and its frame is sent again.
+FINE = 1.0
+_looked = threading.local()
+
+
 def _with_connection(call: Callable[[], Result]) -> Result:
-    close_old_connections()
+    now = time.monotonic()
+    if now - getattr(_looked, "at", -FINE) >= FINE:
+        close_old_connections()
+        _looked.at = now
     try:
         return call()
-    finally:
+    except BaseException:
         close_old_connections()
+        raise

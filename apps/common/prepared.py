@@ -8,7 +8,7 @@ call replace.
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 from uuid import UUID
 
@@ -27,9 +27,10 @@ Row = TypeVar("Row")
 
 #: Marks for parameters, by type and position; no row holds such a value.
 _MARKS: dict[type, Callable[[int], Any]] = {
-    int: lambda position: -7_000_001 - position,
+    int: lambda position: 2_147_000_001 + position,
     str: lambda position: f"\ue000 value {position} \ue000",
     datetime: lambda position: datetime(1970, 1, 1, 7, 7, 7, position, tzinfo=UTC),
+    date: lambda position: date(1, 1, 1) + timedelta(days=position),
     UUID: lambda position: UUID(int=7_000_001 + position),
 }
 
@@ -41,7 +42,7 @@ Update: TypeAlias = tuple[QuerySet[Any, Any], dict[str, Any]]
 class PreparedQuery(Generic[Given, Row]):
     """Call it with values for the parameters of the decorated function; it returns the rows.
 
-    Parameters are positional plain values (int, str, datetime, UUID) that reach the statement
+    Parameters are positional plain values (int, str, date, datetime, UUID) that reach the statement
     unchanged: the function must not branch on them, and none may be None.
     """
 
@@ -204,6 +205,8 @@ def _adapt_value(database: BaseDatabaseWrapper, value: Any) -> Any:
     """The value in the form in which Django passes it to the cursor."""
     if isinstance(value, datetime):
         return database.ops.adapt_datetimefield_value(value)
+    if isinstance(value, date):
+        return database.ops.adapt_datefield_value(value)
     if isinstance(value, UUID):
         return value if database.features.has_native_uuid_field else value.hex
     return value

@@ -211,7 +211,7 @@ def _write_and_ask(past: _Past, position: int, lines: Sequence[Line]) -> None:
         people = past.shoppers if alone else past.visitors
         author, ref = people[position % len(people)], f"sample-{2 * position + alone}"
         incoming = Incoming(ref=ref, conversation=ref, role="author", text=line.text)
-        message = store_message(author.site, author, incoming).message
+        message = store_message(author.site, author.pk, incoming).message
         message.author = author
         if alone:
             drop_message(message, "choice", "not_worth_asking")

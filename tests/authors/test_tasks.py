@@ -54,8 +54,8 @@ def test_the_first_time_a_question_was_shown_counts(author: Author) -> None:
     question = next_question(author)
     assert question is not None
     first = timezone.now()
-    mark_shown(author, question.uid, first)
-    mark_shown(author, question.uid, first + timedelta(seconds=5))
+    mark_shown(author.pk, question.uid, first)
+    mark_shown(author.pk, question.uid, first + timedelta(seconds=5))
     question.refresh_from_db()
     assert (question.shown_at, question.status) == (first, Question.Status.SHOWN)
 
@@ -64,7 +64,7 @@ def test_nobody_says_what_was_shown_to_others(author: Author) -> None:
     asked(author)
     question = next_question(author)
     assert question is not None
-    mark_shown(author_of(author.site), question.uid, timezone.now())
+    mark_shown(author_of(author.site).pk, question.uid, timezone.now())
     question.refresh_from_db()
     assert question.shown_at is None
 

@@ -62,7 +62,9 @@ def site(*fields: str) -> dict[str, Any]:
     slug = f"shop-{uuid4().hex[:8]}"
     given: dict[str, Any] = dict(field.split("=", 1) for field in fields)
     project = ProjectFactory.create(slug=slug, definition=PER_ITEM)
-    return _embedding(site_with_features(project, per_conversation=10_000, per_day=10_000, **given))
+    unlimited = dict.fromkeys(("per_conversation", "per_day"), 10_000)
+    unlimited |= dict.fromkeys(("calls_per_day", "replies_anonymous"), 10_000_000)
+    return _embedding(site_with_features(project, **unlimited, **given))
 
 
 def questions(authors: int, count: int) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def author_of(site: Site, subject: str = "", *, consent: bool = True) -> Author:
 def message_of(author: Author, text: str = TEXT, **fields: Any) -> Message:
     """A message as it was heard; ``fields`` are those of :class:`Incoming`."""
     usual = {"ref": f"made-{next(_numbers)}", "conversation": "talk", "role": "author"}
-    heard = store_message(author.site, author, Incoming(text=text, **(usual | fields)))
+    heard = store_message(author.site, author.pk, Incoming(text=text, **(usual | fields)))
     heard.message.author = author
     return heard.message
 

@@ -90,7 +90,7 @@ def _ask(chance: random.Random, author: Author) -> None:
 
 
 def _show(chance: random.Random, author: Author) -> None:
-    mark_shown(author, _question(chance, author), timezone.now())
+    mark_shown(author.pk, _question(chance, author), timezone.now())
 
 
 def _rule(chance: random.Random, author: Author) -> None:

@@ -88,7 +88,7 @@ class QuestionViewSet(SiteServerViewSet):
             turn = next_question(author)
             if turn is None or turn.pk != question.pk:
                 raise TooEarly("Another question comes first; fetch the next question.")
-        mark_shown(author, question.uid, now)
+        mark_shown(author.pk, question.uid, now)
         question.refresh_from_db(fields=["shown_at"])
         since = (now - (question.shown_at or now)) // timedelta(milliseconds=1)
         return _state(author, qid, after_ms=max(0, question.min_ms - since))

@@ -181,7 +181,7 @@ async def _stream(session: Session, about: Mapping[str, Any], progress: ReplyPro
 
 
 def _store_reply(author: Author, incoming: messages.Incoming, cost: int) -> None:
-    heard = messages.store_message(author.site, author, incoming)
+    heard = messages.store_message(author.site, author.pk, incoming)
     if heard.fresh and cost:
         Message.objects.filter(pk=heard.message.pk).update(cost_nanousd=cost)
 

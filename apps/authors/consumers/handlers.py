@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import TypeAlias, cast
 from uuid import UUID
 
@@ -9,11 +10,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.authors.consumers.chat import begin_reply, on_retry
-from apps.authors.consumers.session import Session, SomebodyElse
+from apps.authors.consumers.session import Session, SomebodyElse, next_in_survey
 from apps.authors.consumers.socket import LEFT
 from apps.authors.database import in_database, with_pauses
 from apps.authors.errors import Erased, NotYours, OptedOut
-from apps.authors.models import Author, Consent, Message
+from apps.authors.models import Author, Consent, Message, Question
 from apps.authors.selectors.authors import question_uid
 from apps.authors.selectors.sites import KnownSite
 from apps.authors.services import answers, authors, messages, privacy, questions
@@ -46,8 +47,10 @@ async def on_message(session: Session, frame: Frame) -> None:
     await session.check()
     header = session.known.site.country_header
     country = session.socket.header(header) if header else ""
-    heard, task = await session.act(
+    heard, task = await in_database(
         _store_and_claim,
+        session.author_id,
+        session.known,
         messages.Incoming(
             ref=sent.mid,
             conversation=sent.conv,
@@ -69,7 +72,8 @@ async def on_message(session: Session, frame: Frame) -> None:
 
 async def on_shown(session: Session, frame: Frame) -> None:
     sent, now = cast(frames.Shown, frame.d), timezone.now()
-    await session.act(questions.mark_shown, question_uid(sent.qid), now)
+    if not await in_database(questions.mark_shown, session.author_id, question_uid(sent.qid), now):
+        await session.act(lambda _author: None)  # shown before, or there is no such author
     await session.socket.ack(frame.id)
 
 
@@ -102,9 +106,9 @@ async def on_dismiss(session: Session, frame: Frame) -> None:
         await _answer(session, frame, uid, answer)
         return
     await session.check()
-    await session.act(answers.dismiss, uid, sent.how)
+    following = await session.act(_dismiss, uid, sent.how)
     await session.socket.ack(frame.id)
-    await _after_answer(session, uid)
+    await _after_answer(session, uid, following)
 
 
 async def on_undo(session: Session, frame: Frame) -> None:
@@ -222,21 +226,38 @@ async def _answer(
 ) -> None:
     received = timezone.now()
     await session.check()
-    await session.act(
-        answers.record_answer, uid, answer, consent=session.consent, received=received
-    )
+    following = await session.act(_record_answer, uid, answer, session.consent, received)
     await session.socket.ack(frame.id, undo_ms=answers.UNDO_MS)
-    await _after_answer(session, uid)
+    await _after_answer(session, uid, following)
 
 
-async def _after_answer(session: Session, uid: UUID) -> None:
-    """Take the question off the author's other pages, and bring the next one."""
+async def _after_answer(
+    session: Session, uid: UUID, following: tuple[Question, int] | None
+) -> None:
+    """Take the question off the author's other pages, and bring the following one."""
     if session.pushed == uid:  # nothing is left to take back, unless it is undone
         session.pushed = None
     for other in session.registry.of(session.author_id):
         if other is not session and other.pushed == uid:
             await other.retract("answered_elsewhere")
-    await session.push_question()
+    if following is not None:
+        await session.send_question(*following)
+
+
+def _dismiss(author: Author, uid: UUID, how: str) -> tuple[Question, int] | None:
+    answers.dismiss(author, uid, how)
+    return next_in_survey(author)
+
+
+def _record_answer(
+    author: Author,
+    uid: UUID,
+    answer: answers.SubmittedAnswer,
+    consent: Consent | None,
+    received: datetime,
+) -> tuple[Question, int] | None:
+    answers.record_answer(author, uid, answer, consent=consent, received=received)
+    return next_in_survey(author)
 
 
 async def _ask_models(session: Session, task: AskingTask) -> None:
@@ -248,18 +269,22 @@ async def _ask_models(session: Session, task: AskingTask) -> None:
 
 
 def _store_and_claim(
-    author: Author,
+    author_id: int,
+    known: KnownSite,
     incoming: messages.Incoming,
     ask: bool,  # noqa: FBT001 - passed on as it is
 ) -> tuple[messages.StoredMessage, AskingTask | None]:
-    if author.opted_out_at is not None:
-        raise OptedOut("You asked not to be asked again; nothing was stored.")
-    heard = messages.store_message(author.site, author, incoming, claim=ask)
-    message = heard.message
-    if not (ask and heard.fresh and message.status == Message.Status.RECEIVED):
-        return heard, None
-    message.author = author
-    return heard, claim_message(message, claimed=True)
+    task: AskingTask | None = None
+
+    def claim(message: Message) -> None:
+        nonlocal task
+        if message.author.opted_out_at is not None:
+            raise OptedOut("You asked not to be asked again; nothing was stored.")
+        if ask and message.status == Message.Status.RECEIVED:
+            task = claim_message(message, claimed=True)
+
+    heard = messages.store_message(known.site, author_id, incoming, claim=ask, within=claim)
+    return heard, task
 
 
 @transaction.atomic

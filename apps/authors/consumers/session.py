@@ -240,7 +240,7 @@ class Session:
         """Send the question whose turn it is, if there is one that this socket has not got."""
         if not self.open:
             return
-        found = await self.act(_next_question)
+        found = await self.act(next_in_survey)
         if found is not None:
             await self.send_question(*found)
 
@@ -311,7 +311,8 @@ def _retracted(author: int, pk: int) -> QuerySet[Question]:
     return Question.objects.filter(pk=pk, author=author, status=Question.Status.RETRACTED)
 
 
-def _next_question(author: Author) -> tuple[Question, int] | None:
+def next_in_survey(author: Author) -> tuple[Question, int] | None:
+    """The question whose turn it is, marked as sent, and how many there are about its message."""
     question = next_question(author)
     if question is None:
         return None

@@ -278,7 +278,7 @@ def post_message(
         raise ConsentOutdated(f"The present consent text is version {text.version}; ask again.")
     author = _author_with_consent(site, subject, text, consented_at)
     try:
-        heard = store_message(site, author, incoming)
+        heard = store_message(site, author.pk, incoming)
     except IntegrityError:  # the site was deleted between the two transactions
         raise Erased("This author's data was deleted meanwhile; nothing was stored.") from None
     heard.message.author = author

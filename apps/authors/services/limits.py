@@ -27,19 +27,24 @@ from apps.authors.models import (
     SiteUse,
 )
 from apps.authors.querysets import OPEN
-from apps.common.prepared import prepared
+from apps.common.prepared import Update, prepared, prepared_update
+from apps.common.rows import insert_row
 from apps.common.sealing import keyed_hash
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.limits import AskHistory, ThrottleRule
+
+#: Where a site has no budget.
+_NO_BUDGET = 2**62
 
 
 def count_cost(site_id: int, nanousd: int, *, calls: int = 0) -> None:
     """Add to what the site's models have cost today (UTC), and to the calls that were not counted
     before they began; of a site that is gone, nothing."""
-    if not (nanousd or calls) or _add_use(site_id, _today(), nanousd, calls):
+    day = _today()
+    if not (nanousd or calls) or _add_use(site_id, day, nanousd, calls):
         return
     open_day(site_id)
-    _add_use(site_id, _today(), nanousd, calls)
+    _add_use(site_id, day, nanousd, calls)
 
 
 def budget_spent(site: Site) -> bool:
@@ -59,9 +64,18 @@ def open_day(site_id: int) -> None:
     SiteUse.objects.bulk_create(first, ignore_conflicts=True)
 
 
-def _add_use(site_id: int, day: date, nanousd: int, calls: int) -> bool:
-    rows = SiteUse.objects.filter(site=site_id, day=day)
-    return bool(rows.update(cost_nanousd=F("cost_nanousd") + nanousd, calls=F("calls") + calls))
+@prepared_update
+def _add_use(site: int, day: date, nanousd: int, calls: int) -> Update:
+    return SiteUse.objects.filter(site=site, day=day), {
+        "cost_nanousd": F("cost_nanousd") + nanousd,
+        "calls": F("calls") + calls,
+    }
+
+
+@prepared_update
+def _count_call(site: int, day: date, most: int, budget: int) -> Update:
+    room = SiteUse.objects.filter(site=site, day=day, calls__lt=most, cost_nanousd__lt=budget)
+    return room, {"calls": F("calls") + 1}
 
 
 def _today() -> date:
@@ -114,42 +128,63 @@ def reserve(site: Site, kind: str, person: Person) -> None:
     Raises:
         LimitReached: there is no room for it today; the site's managers are told how often.
     """
-    day = timezone.now().date()
+    day = _today()
     most = site.replies_verified if person.verified else site.replies_anonymous
-    try:
-        with transaction.atomic():
-            _count_use(site, day, f"{kind} {person.key}", most, "this person")
-            if person.network:
-                named = f"{kind} network {person.network}"
-                _count_use(site, day, named, site.replies_network, "this network")
-            # The call of the site last: its row is everybody's, and locked until the end.
-            if budget_spent(site):
-                raise LimitReached("The site's budget for today is spent.")
+    limits = [(f"{kind} {person.key}", most, "this person")]
+    if person.network:
+        limits.append((f"{kind} network {person.network}", site.replies_network, "this network"))
+    counted: list[str] = []
+    with transaction.atomic(savepoint=False):
+        reached = ""
+        for holder, most, name in limits:
+            who = _holder_hash(site, day, holder)
+            if not _count_use(site, day, who, most):
+                reached = (
+                    f"Models have already worked {most} times today for {name}; wait until "
+                    "midnight UTC."
+                )
+                break
+            counted.append(who)
+        # The call of the site last: its row is everybody's, and locked until the end.
+        reached = reached or _call_refused(site, day)
+        if reached:
+            DailyUse.objects.filter(site=site, day=day, who__in=counted).update(
+                count=F("count") - 1
+            )
             open_day(site.pk)
-            room = SiteUse.objects.filter(site=site, day=day, calls__lt=site.calls_per_day)
-            if not room.update(calls=F("calls") + 1):
-                raise LimitReached("The site has used all model calls of today.")
-    except LimitReached:
-        open_day(site.pk)
-        SiteUse.objects.filter(site=site, day=day).update(refused=F("refused") + 1)
-        raise
+            SiteUse.objects.filter(site=site, day=day).update(refused=F("refused") + 1)
+    if reached:
+        raise LimitReached(reached)
 
 
-def _count_use(site: Site, day: date, holder: str, most: int, name: str) -> None:
-    who = _holder_hash(site, day, holder)
-    row = DailyUse.objects.filter(site=site, day=day, who=who)
-    below = row.filter(count__lt=most)
-    if below.update(count=F("count") + 1):
-        return
-    if not row.exists():
-        # Two that are the first of the day at once make one row.
-        first = DailyUse(site_id=site.pk, day=day, who=who)
-        DailyUse.objects.bulk_create([first], ignore_conflicts=True)
-        if below.update(count=F("count") + 1):
-            return
-    raise LimitReached(
-        f"Models have already worked {most} times today for {name}; wait until midnight UTC."
-    )
+def _call_refused(site: Site, day: date) -> str:
+    """Count a call of the site's models; why it may not be made, or "" where it was counted."""
+    given = site.daily_budget_nanousd
+    budget = _NO_BUDGET if given is None else given
+    if _count_call(site.pk, day, site.calls_per_day, budget):
+        return ""
+    open_day(site.pk)
+    if _count_call(site.pk, day, site.calls_per_day, budget):
+        return ""
+    if SiteUse.objects.filter(site=site, day=day, cost_nanousd__gte=budget).exists():
+        return "The site's budget for today is spent."
+    return "The site has used all model calls of today."
+
+
+def _count_use(site: Site, day: date, who: str, most: int) -> bool:
+    if _add_one(site.pk, day, who, most):
+        return True
+    # The first of the day, or one too many. Two that are the first at once make one row.
+    first = DailyUse(site_id=site.pk, day=day, who=who, count=1)
+    if most and insert_row(first, if_free=True).pk is not None:
+        return True
+    return bool(_add_one(site.pk, day, who, most))
+
+
+@prepared_update
+def _add_one(site: int, day: date, who: str, most: int) -> Update:
+    below = DailyUse.objects.filter(site=site, day=day, who=who, count__lt=most)
+    return below, {"count": F("count") + 1}
 
 
 def _key(author: Author) -> str:
@@ -331,7 +366,7 @@ def history_of(
     begun = [questions[-1] for questions in surveys.values()]
     return AskHistory(
         began_at=author.created_at,
-        messages_since_last_survey=sum(pk > last for (pk,) in _written(author.pk)),
+        messages_since_last_survey=len(_written_since(author.pk, last)),
         last_survey_at=begun[0].asked_at if begun else None,
         surveys_in_conversation=sum(
             question.conversation == message.conversation_id for question in begun
@@ -368,6 +403,6 @@ def _asked(author: int) -> QuerySet[Question, tuple[int, int, str, str, datetime
 
 
 @prepared
-def _written(author: int) -> QuerySet[Message, tuple[int]]:
-    newest = Message.objects.filter(author=author, role="author").order_by("-pk")
+def _written_since(author: int, survey: int) -> QuerySet[Message, tuple[int]]:
+    newest = Message.objects.filter(author=author, role="author", pk__gt=survey).order_by("-pk")
     return newest.values_list("pk")[:MOST]

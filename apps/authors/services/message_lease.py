@@ -12,10 +12,13 @@ from django.utils import timezone
 
 from apps.authors.models import Feature, Message, Site
 from apps.authors.services.limits import (
+    ASK,
     AskedQuestion,
+    LimitReached,
     asked_before,
-    budget_spent,
     history_of,
+    person_of,
+    reserve,
     rule_of,
 )
 from apps.authors.services.messages import (
@@ -62,7 +65,7 @@ class AskingTask:
 
 
 def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | None:
-    """Claim a message if it is free and its author may be asked now.
+    """Claim a message if it is free and its author may be asked now; its first call is counted.
 
     Args:
         message: with its author and their site; its ``lease_until`` identifies the claim.
@@ -91,6 +94,12 @@ def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | No
     chooser = chooser_for(message, shown, kit.features, asked)
     times = Counter(question.feature for question in asked)
     plan = plan_of(message.author.site, kit.definitions, times)
+    try:
+        # The last before the end of a transaction: it locks a row that is the whole site's.
+        reserve(message.author.site, ASK, person_of(message.author))
+    except LimitReached as limit:
+        drop_message(message, "budget", limit.message)
+        return None
     return AskingTask(
         message=message,
         spec=kit.spec,
@@ -175,8 +184,6 @@ def _permit(
         return "interrupted", OVER, 0.0
     if in_quiet_period(message):
         return "sensitive", "crisis_before", 0.0
-    if budget_spent(site):
-        return "budget", "The site's budget for today is spent.", 0.0
     draw = sampling_draw(site.public_key, author.uid.hex, message.ref)
     permit = may_ask(rule_of(site), history_of(author, message, asked, now), now, draw)
     if permit.allowed and has_unjudgeable_text(message):

@@ -6,7 +6,7 @@ judged with the next message that is, in whichever conversation.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +16,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from apps.authors.errors import Erased
-from apps.authors.models import Author, Conversation, Message, Question, Site
+from apps.authors.models import Conversation, Message, Question, Site
 from apps.authors.querysets import OPEN
 from apps.authors.services.limits import count_cost
 from apps.authors.services.locking import lock_author
@@ -47,14 +47,20 @@ def without_findings(stages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [stage | {"data": {}} for stage in stages]
 
 
-def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) -> bool:
+def end_message(
+    message: Message, dropped_at: str, reason: str, *, cost: int = 0, calls: int = 0
+) -> bool:
     """End a message: asked about, or dropped at a stage.
+
+    Args:
+        cost: of the models, in nano-USD.
+        calls: of the models that were not counted before they began.
 
     Returns:
         Whether the caller still held it: False if it was erased or claimed by another process
         since. Its cost is counted anyway.
     """
-    count_cost(message.site_id, cost)
+    count_cost(message.site_id, cost, calls=calls)
     sensitive = dropped_at == "sensitive"
     keeps_nothing = message.author.site.keep_text == Site.KeepText.NOTHING
     forgotten = sensitive or (dropped_at and keeps_nothing)
@@ -73,10 +79,12 @@ def end_message(message: Message, dropped_at: str, reason: str, *, cost: int) ->
     return ended
 
 
-def drop_message(message: Message, stage: str, reason: str, cost: int = 0) -> None:
+def drop_message(
+    message: Message, stage: str, reason: str, *, cost: int = 0, calls: int = 0
+) -> None:
     """End a message at a stage that it does not pass, with the reason."""
     message.stages.append(verdict(stage, passed=False, reason=reason, data={}))
-    end_message(message, stage, reason, cost=cost)
+    end_message(message, stage, reason, cost=cost, calls=calls)
 
 
 #: How long nothing is asked in other conversations; in the same one, nothing is asked again.
@@ -208,24 +216,39 @@ class Screening:
 
 
 def store_message(
-    site: Site, author: Author, incoming: Incoming, *, claim: bool = False
+    site: Site,
+    author_id: int,
+    incoming: Incoming,
+    *,
+    claim: bool = False,
+    within: Callable[[Message], None] = lambda _message: None,
 ) -> StoredMessage:
     """Store a message once, however often it is sent; committed when this returns.
 
-    With ``claim`` the caller holds its claim and asks the models about it at once.
+    With ``claim`` the caller holds its claim and asks the models about it at once. ``within`` is
+    called with the new message in the transaction that stores it; where it raises, nothing is
+    stored.
+
+    Raises:
+        Erased: the author's data was deleted.
     """
-    known = _message_with_ref.first(author.pk, incoming.ref)
-    if known is not None:
-        return StoredMessage(known, fresh=False)
-    message = Message(author=author, site_id=author.site_id, ref=incoming.ref)
+    message = Message(author_id=author_id, site_id=site.pk, ref=incoming.ref)
     message.role, message.country = incoming.role, incoming.country[:2].upper()
+    # What is read of a text is read before the transaction, which keeps others from writing.
     if incoming.role == Message.Role.ASSISTANT:
+        known = _message_with_ref.first(author_id, incoming.ref)
+        if known is not None:
+            return StoredMessage(known, fresh=False)
         _fill_from_assistant(message, site, incoming)
     else:
-        recent = [text for (text,) in _recent_of(author.pk) if text]
-        _fill_from_author(message, site, incoming, recent)
+        recent = dict(_recent_of(author_id))
+        if incoming.ref in recent:
+            known = _message_with_ref.first(author_id, incoming.ref)
+            if known is not None:
+                return StoredMessage(known, fresh=False)
+        _fill_from_author(message, site, incoming, [text for text in recent.values() if text])
         message.lease_until = timezone.now() + LEASE if claim else None
-    return _insert_message(message, incoming.conversation)
+    return _insert_message(message, site, incoming.conversation, within)
 
 
 def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str = "") -> Screening:
@@ -278,28 +301,38 @@ def _fill_from_assistant(message: Message, site: Site, incoming: Incoming) -> No
         message.text = redact(incoming.text, region=site.region, names=finder()).text
 
 
-def _insert_message(message: Message, conversation: str, *, again: bool = False) -> StoredMessage:
-    author = message.author
-    found = _conversation_with_ref.first(author.pk, conversation)
+def _insert_message(
+    message: Message,
+    site: Site,
+    conversation: str,
+    within: Callable[[Message], None],
+    *,
+    again: bool = False,
+) -> StoredMessage:
     try:
         with transaction.atomic():
-            if lock_author(author.pk) is None:
+            author = lock_author(message.author_id)
+            if author is None:
                 raise Erased("Your data was deleted; nothing was stored.")
+            author.site = site
+            message.author = author
+            found = _conversation_with_ref.first(author.pk, conversation)
             message.conversation = found or insert_row(
                 Conversation(author=author, ref=conversation)
             )
             insert_row(message)
             if is_crisis(message):
                 withdraw_open_questions(author.pk)
+            within(message)
     except IntegrityError:
         # Another connection sent the same message, or another one that begins the conversation.
-        known = _message_with_ref.first(author.pk, message.ref)
+        known = _message_with_ref.first(message.author_id, message.ref)
         if known is not None:
             return StoredMessage(known, fresh=False)
         if again:  # its site was deleted meanwhile
             raise
         message.pk = None
-        return _insert_message(message, conversation, again=True)
+        return _insert_message(message, site, conversation, within, again=True)
     return StoredMessage(message, fresh=True)
 
 
@@ -325,6 +358,6 @@ def _earlier(conversation: int, before: int) -> QuerySet[Message]:
 
 
 @prepared
-def _recent_of(author: int) -> QuerySet[Message, tuple[str]]:
+def _recent_of(author: int) -> QuerySet[Message, tuple[str, str]]:
     recent = Message.objects.filter(author=author, role="author").order_by("-pk")
-    return recent.values_list("text")[:RECENT]
+    return recent.values_list("ref", "text")[:RECENT]

@@ -7,7 +7,7 @@ lasts, and counted as dropped afterwards.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias, TypeVar
@@ -20,7 +20,6 @@ from django.utils import timezone
 from apps.authors.database import in_database
 from apps.authors.models import Answer, Author, Event, Message, Question
 from apps.authors.querysets import OPEN
-from apps.authors.services.limits import ASK, asked_before, count_cost, person_of, reserve
 from apps.authors.services.locking import lock_author
 from apps.authors.services.message_lease import MOMENT, OVER, AskingTask, claim_message, prompts
 from apps.authors.services.messages import (
@@ -94,24 +93,25 @@ async def ask_about(
         send: mark the first question as sent: the caller sends it.
     """
     spent: list[int] = []
-    site, author = task.message.author.site, task.message.author
     try:
         await ready()
-        await in_database(reserve, site, ASK, person_of(author))
         async with open_models(task.spec, PATIENCE) as models:
             asked = await interview(task, models, spent, ready)
     except asyncio.CancelledError:  # the author has left
-        await in_database(_drop, task.message, "left", LEFT, sum(spent))
+        await in_database(_drop, task.message, "left", LEFT, **_use_of(spent))
         raise
     except LabelhubError as error:
         logger.warning("Message %s: %s", task.message.pk, error)
-        stage = {"left": "left", "limit": "budget"}.get(error.code, "model")
-        await in_database(_drop, task.message, stage, error.message[:300], sum(spent))
+        stage = "left" if error.code == "left" else "model"
+        await in_database(_drop, task.message, stage, error.message[:300], **_use_of(spent))
         return []
-    finally:
-        if spent[1:]:  # the first call was counted before it began
-            await in_database(count_cost, site.pk, 0, calls=len(spent) - 1)
-    return await in_database(store_questions, task, asked, sum(spent), send=send)
+    return await in_database(store_questions, task, asked, send=send, **_use_of(spent))
+
+
+def _use_of(spent: Sequence[int]) -> dict[str, int]:
+    """What the calls have cost, and how many there were beyond the first: that one was counted
+    before it began."""
+    return {"cost": sum(spent), "calls": max(0, len(spent) - 1)}
 
 
 def ask_now(message_id: int) -> list[Question]:
@@ -196,7 +196,7 @@ EXPIRES = timedelta(minutes=10)
 
 @transaction.atomic
 def store_questions(
-    task: AskingTask, asked: InterviewResult, cost: int = 0, *, send: bool = False
+    task: AskingTask, asked: InterviewResult, cost: int = 0, calls: int = 0, *, send: bool = False
 ) -> list[Question]:
     """Store the stages' verdicts and the questions. No question is stored if the author has left,
     the moment of the message is over or another process has claimed it since.
@@ -207,7 +207,7 @@ def store_questions(
     # Two messages of one author may be asked about at once: the first to come here has the turn.
     author = lock_author(message.author_id)
     if author is None or author.opted_out_at is not None:
-        end_message(message, "left", LEFT, cost=cost)
+        end_message(message, "left", LEFT, cost=cost, calls=calls)
         return []
     for ended in asked.stages:
         message.stages.append(
@@ -218,7 +218,7 @@ def store_questions(
     now = timezone.now()
     stage, reason = _find_ending(message, asked, now)
     if stage:
-        end_message(message, stage, reason, cost=cost)
+        end_message(message, stage, reason, cost=cost, calls=calls)
         if is_crisis(message):
             withdraw_open_questions(author.pk)
         return []
@@ -231,7 +231,8 @@ def store_questions(
         row.cost_nanousd = cost // len(rows)
     if send:
         rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
-    return [insert_row(row) for row in rows] if end_message(message, "", "", cost=cost) else []
+    held = end_message(message, "", "", cost=cost, calls=calls)
+    return [insert_row(row) for row in rows] if held else []
 
 
 def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tuple[str, str]:
@@ -243,8 +244,7 @@ def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tup
         return "sensitive", "crisis_before"
     if now - message.received_at > MOMENT:
         return "interrupted", OVER
-    before = asked_before(message.author_id)
-    if any(question.status in OPEN and question.expires > now for question in before):
+    if _next_open.first(message.author_id, now) is not None:
         return "throttle", "open_question"
     return "", ""
 
@@ -393,13 +393,9 @@ def _mark_pushed(question: int, now: datetime) -> Update:
     return waiting, {"pushed_at": now, "status": Question.Status.PUSHED}
 
 
-def mark_shown(author: Author, uid: UUID, moment: datetime) -> None:
-    """Store when the widget first showed the question; unknown questions are ignored."""
-    _mark_shown(author.pk, uid, moment)
-
-
 @prepared_update
-def _mark_shown(author: int, uid: UUID, moment: datetime) -> Update:
+def mark_shown(author: int, uid: UUID, moment: datetime) -> Update:
+    """Store when the widget first showed the question; unknown questions are ignored."""
     sent = Question.objects.filter(uid=uid, author=author, pushed_at__isnull=False)
     pushed = Case(
         When(status=Question.Status.PUSHED, then=Value(Question.Status.SHOWN)),

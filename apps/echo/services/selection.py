@@ -8,7 +8,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db import transaction
@@ -120,6 +120,8 @@ def chooser_for(
         return None
     # New features start as they would in learning.
     state = known.state.knowing([feature.key for feature in features])
+    if state is not known.state:
+        _known[message.author.site_id] = replace(known, state=state)
     ended = [question.status for question in asked if question.status not in OPEN]
     answered = sum(status in _SAID for status in ended)
     rate = (answered + _ANSWERED) / (len(ended) + _SHOWN)

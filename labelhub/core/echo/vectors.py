@@ -4,6 +4,7 @@ There is no learnt vocabulary: the same text always has the same vector, on ever
 text cannot be read from it. So a log may keep a vector longer than its text.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -34,19 +35,29 @@ class Sparse(NamedTuple):
 @lru_cache(maxsize=4_096)
 def vector_of(text: str) -> Sparse:
     """The vector of a text; a text without features has the first place only."""
-    words, runs = _hashers()
-    short = [_readable(text)]
-    both = _WORDS * words.transform(short) + _RUNS * runs.transform(short)
-    row = both.tocsr()
-    row.sort_indices()
-    row.eliminate_zeros()
-    length = float(np.sqrt((row.data**2).sum()))
+    # As ``transform`` does, which takes ten times as long for one text.
+    both = np.zeros(PLACES)
+    for share, hasher in zip((_WORDS, _RUNS), _hashers(), strict=True):
+        both += share * _counts(hasher.build_analyzer()(_readable(text)))
+    places = np.flatnonzero(both)
     vector = Sparse(np.zeros(1, np.int32), np.ones(1))
-    if length:
-        vector = Sparse(row.indices.astype(np.int32), row.data / length)
+    if len(places):
+        values = both[places]
+        length = float(np.sqrt((values**2).sum()))
+        vector = Sparse(places.astype(np.int32), values / length)
     for part in vector:
         part.setflags(write=False)  # all callers with the same text share it
     return vector
+
+
+def _counts(terms: Sequence[str]) -> Floats:
+    """How often hashed terms occur, each with the sign of its hash, as a vector of length one."""
+    from sklearn.utils import murmurhash3_32  # noqa: PLC0415 - as below
+
+    hashes = np.array([murmurhash3_32(term) for term in terms], dtype=np.int64)
+    counts = np.bincount(np.abs(hashes) % PLACES, np.where(hashes < 0, -1.0, 1.0), PLACES)
+    length = float(np.sqrt((counts**2).sum()))
+    return counts / length if length else counts
 
 
 def distance(text: str, other: str) -> float:

@@ -7,7 +7,7 @@ contradictory reply is no such verdict. All words of strangers are delimited.
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Protocol, TypeAlias
 
@@ -15,7 +15,7 @@ from labelhub.core.errors import InvalidInput
 from labelhub.core.interview.features import WORD, YES, YES_NO, Feature, band_words
 from labelhub.core.interview.questions import Fault, template_draft
 from labelhub.core.leaks import Leaks, no_leaks
-from labelhub.core.llm.types import Call
+from labelhub.core.llm.types import Call, Message
 from labelhub.core.prompts import Prompt, fence
 from labelhub.core.schema import Schema, parse_schema
 from labelhub.core.schema.menu import label_block
@@ -318,23 +318,36 @@ def _decision(
 ) -> Call:
     role = step.partition("/")[0]
     prompt = plan.prompts[role]
-    messages = prompt.render(
-        task=schema.task.prompt_task,
-        question=schema.question,
-        labels=label_block(schema),
-        guideline="",
-        item=item or _item_block(message, plan.salt),
-    )
+    shown = item or _item_block(message, plan.salt)
     return Call(
         step=step,
         role=role,
-        messages=messages,
+        messages=tuple(
+            replace(part, content=part.content.replace(_ITEM, shown))
+            for part in _messages_around_item(prompt, schema)
+        ),
         prompt_hash=prompt.hash,
         schema=schema,
         text=message.text,
         inputs=inputs or {},
         params=dict(_PARAMS),
         output=prompt.output,
+    )
+
+
+#: Where the item goes in a prompt that is otherwise complete.
+_ITEM = "\ue000 item \ue000"
+
+
+@lru_cache(maxsize=1024)
+def _messages_around_item(prompt: Prompt, schema: Schema) -> tuple[Message, ...]:
+    """The messages for any item: to render thousands of pieces for each takes milliseconds."""
+    return prompt.render(
+        task=schema.task.prompt_task,
+        question=schema.question,
+        labels=label_block(schema),
+        guideline="",
+        item=_ITEM,
     )
 
 

@@ -22,7 +22,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from phonenumbers import Leniency, PhoneNumberMatcher
+from phonenumbers import Leniency, PhoneMetadata, PhoneNumberMatcher
 from stdnum import iban, luhn
 from stdnum.be import nn as be_nn
 from stdnum.br import cpf
@@ -180,6 +180,8 @@ _LEAST_ENTROPY = 3.6
 _ELSEWHERE = ("GB", "DE", "FR", "ES", "IT", "IN", "AU", "JP", "BR", "NL")
 _PHONE_LIKE = re.compile(r"[+(]|\d[ .-]\(?\d")
 _FEWEST_PHONE_DIGITS = 7
+#: Digits with so little between them that they could be one phone number.
+_STRETCH = re.compile(r"\d(?:[^\da-wyzA-WYZ]{0,4}\d)*")
 _DATE_OR_DECIMAL = re.compile(r"\d{1,4}([./ -])\d{1,2}\1\d{1,4}|\d+\.\d+")
 #: Such a number identifies somebody or something, whatever its kind.
 _LONG_NUMBER = re.compile(
@@ -226,18 +228,29 @@ def machines(text: str, _region: str) -> Iterator[Finding]:
 def phones(text: str, region: str) -> Iterator[Finding]:
     """Phone numbers: valid ones of a few countries, and possible ones of the region that look
     like one."""
+    # To look for the numbers of ten countries takes longer than everything else here.
+    stretches = [sum(map(str.isdigit, found)) for found in _STRETCH.findall(text)]
     found_numbers = [
         match
         for country in (region, *_ELSEWHERE)
+        if max(stretches, default=0) >= _shortest_number(country)
         for match in PhoneNumberMatcher(text, country, leniency=Leniency.VALID)
     ]
-    for match in PhoneNumberMatcher(text, region, leniency=Leniency.POSSIBLE):
+    loose = PhoneNumberMatcher(text, region, leniency=Leniency.POSSIBLE)
+    for match in loose if sum(stretches) >= _FEWEST_PHONE_DIGITS else ():
         digits = sum(map(str.isdigit, match.raw_string))
         if digits >= _FEWEST_PHONE_DIGITS and _PHONE_LIKE.search(match.raw_string):
             found_numbers.append(match)
     for match in found_numbers:
         if not _DATE_OR_DECIMAL.fullmatch(match.raw_string):
             yield Finding(match.start, match.end, "phone")
+
+
+@lru_cache(maxsize=300)
+def _shortest_number(country: str) -> int:
+    """The fewest digits of a phone number of that country."""
+    known = PhoneMetadata.metadata_for_region(country)
+    return min(known.general_desc.possible_length) if known and known.general_desc else 1
 
 
 def payments(text: str, _region: str) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ TOKENS_PER_MESSAGE = 4
 #: The scripts of India, South-East Asia, Georgia, Ethiopia, the Americas.
 _RARE = re.compile("[\u0900-\u10ff\u1200-\u1cff\ua4d0-\uabff]")
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-_NARROW = re.compile("[\u0000-\u024f]")
+_WIDE = re.compile("[^\u0000-\u024f]+")
 
 
 def cost_nanousd(
@@ -58,12 +58,12 @@ def cost_nanousd(
 
 def estimate_tokens(text: str) -> int:
     """An estimate of the tokens of ``text`` from its characters; 0 for an empty text."""
-    narrow = len(text) if text.isascii() else len(_NARROW.findall(text))
-    wide = len(text) - narrow
-    tokens = narrow * TOKENS_PER_CHARACTER + wide * TOKENS_PER_WIDE_CHARACTER
+    wide = "" if text.isascii() else "".join(_WIDE.findall(text))
+    narrow = len(text) - len(wide)
+    tokens = narrow * TOKENS_PER_CHARACTER + len(wide) * TOKENS_PER_WIDE_CHARACTER
     if wide:
-        tokens += len(_RARE.findall(text)) * (TOKENS_PER_RARE_CHARACTER - TOKENS_PER_WIDE_CHARACTER)
-        tokens += len(_ASTRAL.findall(text)) * (
+        tokens += len(_RARE.findall(wide)) * (TOKENS_PER_RARE_CHARACTER - TOKENS_PER_WIDE_CHARACTER)
+        tokens += len(_ASTRAL.findall(wide)) * (
             TOKENS_PER_ASTRAL_CHARACTER - TOKENS_PER_WIDE_CHARACTER
         )
     return math.ceil(tokens)

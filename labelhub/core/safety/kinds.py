@@ -9,15 +9,16 @@ grammar and no knowledge of the world: it is the floor below a language model, a
 sites without a model.
 """
 
+import hashlib
 import re
 import tomllib
 import unicodedata
 import zlib
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,30 @@ _CONTRACTED = re.compile(r"(?<=[a-z])['’‘`](?=(?:s|t|m|re|ve|ll|d)\b)")
 _SPACED = re.compile(r"(?<!\w)(?:[^\W\d_][ ._*-]){3,}[^\W\d_](?!\w)")
 _DRAWN_OUT = re.compile(r"([^\W\d_])\1{2,}")
 _LATIN = re.compile("[a-z]")
+
+
+Verdict = TypeVar("Verdict")
+#: Verdicts that a process remembers of each function below.
+MOST_REMEMBERED = 4096
+
+
+def remember_verdicts(judge: Callable[[str], Verdict]) -> Callable[[str], Verdict]:
+    """Judge a text once: a message is judged when it arrives, as the context of later ones, and by
+    the model of sites without one. Digests are kept, no texts."""
+    known: dict[bytes, Verdict] = {}
+
+    @wraps(judge)
+    def remembered(text: str) -> Verdict:
+        digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        verdict = known.get(digest)
+        if verdict is None:
+            verdict = judge(text)
+            if len(known) >= MOST_REMEMBERED:
+                known.clear()
+            known[digest] = verdict
+        return verdict
+
+    return remembered
 
 
 def spell_plainly(text: str) -> str:
@@ -71,6 +96,7 @@ _SOUNDS = "aeiou"
 _UNSPACED = ("ja", "zh", "ko", "hi")
 
 
+@remember_verdicts
 def names_danger(text: str) -> bool:
     """Whether ``text`` names a danger or a death in plain words, however they are spelt."""
     plain = spell_plainly(text)
@@ -80,6 +106,7 @@ def names_danger(text: str) -> bool:
     return any(_matches("danger", reading) for reading in readings)
 
 
+@remember_verdicts
 def reacts_to_danger(text: str) -> bool:
     """Whether an assistant names a danger, a death or a help-line, or condoles."""
     return names_danger(text) or _matches("help", spell_plainly(text))
@@ -129,6 +156,7 @@ class _Weights(NamedTuple):
     bias: NDArray[np.float32]
 
 
+@remember_verdicts
 def kind_chances(text: str) -> Mapping[str, float]:
     """The probability of each of :data:`KINDS` for a text, 0 to 1.
 
@@ -136,14 +164,20 @@ def kind_chances(text: str) -> Mapping[str, float]:
     """
     plain = _PLACEHOLDER.sub(" ", spell_plainly(text))
     whole = _chances(plain)
-    worst = max(_chances(part)[0] for part in parts_of(plain))
+    bare = _SENTENCE_END.sub(" ", plain).strip()
+    # Most messages are one sentence, which need not be judged twice.
+    worst = max(whole[0] if part == bare else _chances(part)[0] for part in parts_of(plain))
     return dict(zip(KINDS, map(float, (worst, *whole[1:])), strict=True))
 
 
 def places_of(text: str) -> NDArray[np.int64]:
     """The places of the features of a plainly spelt text, each once, in order."""
-    found = {zlib.crc32(gram.encode("utf-8", "surrogatepass")) % PLACES for gram in _grams(text)}
-    return np.array(sorted(found), dtype=np.int64)
+    words = WORD.findall(text)
+    found = [np.fromiter(_places_of_pairs(words), np.int64)]
+    for word in words:
+        known = len(word) <= _LONGEST_KNOWN
+        found.append(_places_of_word(word) if known else _places_of_word.__wrapped__(word))
+    return np.unique(np.concatenate(found))
 
 
 def parts_of(text: str) -> set[str]:
@@ -169,29 +203,40 @@ def _windows(text: str) -> Iterator[str]:
         yield blank.join(pieces[start : start + size])
 
 
-def _grams(text: str) -> Iterator[str]:
-    words = WORD.findall(text)
-    for word in words:
-        yield from _dense_parts(word) if DENSE.search(word) else _parts_of_word(word)
+def _place_of(gram: str) -> int:
+    return zlib.crc32(gram.encode("utf-8", "surrogatepass")) % PLACES
+
+
+#: Letters of words whose places are remembered; longer ones may be sentences without blanks.
+_LONGEST_KNOWN = 16
+
+
+@lru_cache(maxsize=10_000)
+def _places_of_word(word: str) -> NDArray[np.int64]:
+    return np.fromiter(map(_place_of, _grams(word)), np.int64)
+
+
+def _places_of_pairs(words: Sequence[str]) -> Iterator[int]:
+    """The places of neighbours, and of words with one word between."""
     spaced = [word for word in words if not DENSE.search(word)]
     for first, second in pairwise(spaced):
-        yield f"b{first} {second}"
+        yield _place_of(f"b{first} {second}")
     for first, third in zip(spaced, spaced[2:], strict=False):
-        yield f"s{first} {third}"
+        yield _place_of(f"s{first} {third}")
 
 
-def _parts_of_word(word: str) -> Iterator[str]:
+def _grams(word: str) -> Iterator[str]:
+    """A word and its parts; of a script without blanks its parts alone."""
+    if DENSE.search(word):
+        for size in range(1, _LONGEST_DENSE + 1):
+            for start in range(len(word) - size + 1):
+                yield f"j{word[start : start + size]}"
+        return
     yield f"w{word}"
     whole = f"<{word}>"
     for size in range(_SHORTEST, _LONGEST + 1):
         for start in range(len(whole) - size + 1):
             yield f"c{whole[start : start + size]}"
-
-
-def _dense_parts(word: str) -> Iterator[str]:
-    for size in range(1, _LONGEST_DENSE + 1):
-        for start in range(len(word) - size + 1):
-            yield f"j{word[start : start + size]}"
 
 
 @lru_cache(maxsize=1)

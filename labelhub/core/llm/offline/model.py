@@ -109,7 +109,9 @@ def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
         labels = tuple(LabelDef(name=option) for option in dict.fromkeys(call.options))
     signs: Mapping[str, Iterable[str]] = call.inputs.get("signs") or {}
     labels = tuple(
-        replace(label, include=", ".join((label.include, *signs.get(label.name, ()))))
+        replace(label, include=", ".join((label.include, *signs[label.name])))
+        if label.name in signs
+        else label
         for label in labels or call.schema.labels
     )
     question = " ".join((call.question or call.schema.question, *call.inputs.get("cues", ())))
