@@ -11,7 +11,13 @@ from typing import Any, TypeVar
 from django.db import connection, models, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils import timezone
-from psycopg.types.json import Jsonb
+
+try:
+    from psycopg.types.json import Jsonb
+
+    _WRAPPED: tuple[type[Any], ...] = (Jsonb,)
+except ImportError:  # SQLite needs no driver
+    _WRAPPED = ()
 
 Row = TypeVar("Row", bound=models.Model)
 _Field = models.Field[Any, Any]
@@ -118,7 +124,7 @@ def _make_preparer(field: _Field) -> Callable[[Any], Any]:
 
 def _json_to_text(value: Any) -> Any:
     """JSON as text, which COPY takes and which can be cached; other values unchanged."""
-    return (value.dumps or json.dumps)(value.obj) if isinstance(value, Jsonb) else value
+    return (value.dumps or json.dumps)(value.obj) if isinstance(value, _WRAPPED) else value
 
 
 def _reserve_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Iterable[int]:

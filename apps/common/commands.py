@@ -17,6 +17,7 @@ from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from labelhub import COMMAND
 from labelhub.core.errors import LabelhubError
 
 BROKEN_PIPE = 128 + 13  # what a shell reports for a program that SIGPIPE ended
@@ -101,7 +102,7 @@ def prepare_database() -> None:
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
     if connection.introspection.table_names():
-        raise CommandError("The database is from an older version: run 'python manage.py migrate'.")
+        raise CommandError(f"The database is from an older version: run '{COMMAND} migrate'.")
     call_command("migrate", verbosity=0, interactive=False)
     # Migrating builds every past state of all models; glibc keeps those 50 MB unless asked.
     gc.collect()
