@@ -6,8 +6,8 @@ import json
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.core.management import CommandError, call_command
@@ -91,12 +91,43 @@ class LabelhubCommand(BaseCommand, ABC):
             self.stdout.write(json.dumps(result, cls=DjangoJSONEncoder))
 
 
+#: Any number that nothing else in the database uses.
+MIGRATION_LOCK = 4_821_570_393
+
+
+@contextmanager
+def migration_lock() -> Iterator[None]:
+    """One process at a time: servers and workers that start together all find an empty database.
+
+    On PostgreSQL, whose lock ends with the connection; SQLite's data folder has one server.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+
+
 def prepare_database() -> None:
     """Create the tables of an empty database.
 
     Raises:
         CommandError: a database with tables needs migrations, or another version made it.
     """
+    executor = MigrationExecutor(connection)
+    refuse_foreign_history(executor.loader)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        with migration_lock():
+            _create_tables()
+
+
+def _create_tables() -> None:
+    """Called under the lock, so it looks again at what another process may have done."""
     executor = MigrationExecutor(connection)
     refuse_foreign_history(executor.loader)
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
