@@ -12,7 +12,7 @@ LABELHUB := $(BIN)/python -m labelhub
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo serve worker test quick test-thorough check format test-services test-peers e2e screenshots bench bundle operations messages lock wheel release
+.PHONY: help install install-dev demo serve worker test quick test-thorough check format test-services test-peers e2e screenshots bench bundle operations messages lock release
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -103,3 +103,6 @@ format: install-dev  ## mend what lint can mend, and format the code
 
 lock:  ## renew the lock files from pyproject.toml
 	$(PYTHON) deploy/lock.py
+
+release: install-dev  ## build and try wheel, client, list of components and image, into dist/
+	$(BIN)/python deploy/release.py
