@@ -7,11 +7,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 MANAGE := $(BIN)/python manage.py
+LABELHUB := $(BIN)/python -m labelhub
 # Tests start our programs a hundred times: without stored bytecode each compiles all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo secret serve broker worker test quick test-thorough check format test-services test-peers e2e screenshots bench bundle operations messages lock
+.PHONY: help install install-dev demo serve worker test quick test-thorough check format test-services test-peers e2e screenshots bench bundle operations messages lock release
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,21 +33,15 @@ install: $(VENV)/.run  ## install what the server needs into .venv
 install-dev: $(VENV)/.dev  ## and what checks and tests need
 
 demo: install  ## a ready project to try, on http://127.0.0.1:8000 (PORT=9000)
-	$(MANAGE) demo --host $(HOST) --port $(PORT)
+	@exec $(LABELHUB) demo --host $(HOST) --port $(PORT)
 
-# What Django would say too, at the end of a traceback.
-secret:
-	@test "$$(printf %s "$$LABELHUB_SECRET_KEY" | wc -m)" -ge 50 || { echo "Set LABELHUB_SECRET_KEY to a long random text, at least 50 characters; production has no default." >&2; exit 1; }
+# The wheel brings its static files; a checkout collects them here.
+serve: install  ## production-like server (needs LABELHUB_SECRET_KEY)
+	@umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) collectstatic --noinput --verbosity 0
+	@exec $(LABELHUB) serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
-serve: secret install  ## production-like server (needs LABELHUB_SECRET_KEY)
-	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) collectstatic --noinput --verbosity 0
-	DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
-
-broker:
-	@test -n "$$REDIS_URL" || { echo "make worker: set REDIS_URL; without it the server has its own worker." >&2; exit 1; }
-
-worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY)
-	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO
+worker: install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY)
+	@exec $(LABELHUB) worker
 
 test: install-dev  ## the suite on the embedded default, without what takes long
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e and not peers" -ra
@@ -108,3 +103,6 @@ format: install-dev  ## mend what lint can mend, and format the code
 
 lock:  ## renew the lock files from pyproject.toml
 	$(PYTHON) deploy/lock.py
+
+release: install-dev  ## build and try wheel, client, list of components and image, into dist/
+	$(BIN)/python deploy/release.py

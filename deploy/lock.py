@@ -29,7 +29,9 @@ def frozen(ranges: list[str]) -> str:
 def main() -> int:
     """Write both lock files."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    run, dev = project["dependencies"], project["optional-dependencies"]["dev"]
+    extras = project["optional-dependencies"]
+    optional = [extras[name] for name in ("parquet", "png", "postgres")]
+    run, dev = sum(optional, project["dependencies"]), extras["dev"]
     (ROOT / "requirements.lock").write_text(frozen(run))
     (ROOT / "requirements-dev.lock").write_text(frozen(run + dev))
     return 0

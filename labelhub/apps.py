@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
 
 from apps.common.catalogues import compile_catalogues
+from labelhub import IS_INSTALLED
 
 
 class LabelhubConfig(AppConfig):
@@ -19,7 +20,8 @@ class LabelhubConfig(AppConfig):
         from labelhub.celery import app  # noqa: PLC0415 - settings must be loaded first
 
         app.set_default()
-        compile_catalogues(settings.BASE_DIR / "locale", settings.DATA_DIR / "locale")
+        if not IS_INSTALLED:
+            compile_catalogues(settings.BASE_DIR / "locale", settings.LOCALE_PATHS[0])
 
 
 class LabelhubAdminConfig(AdminConfig):

@@ -4,7 +4,7 @@ import os
 
 from celery import Celery
 
-# For ``celery -A labelhub.celery worker``; manage.py and the servers set it before.
+# For ``celery -A labelhub.celery``; our own commands set it before.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "labelhub.settings.prod")
 
 app = Celery("labelhub")

@@ -1,7 +1,8 @@
 """Catalogues of translated texts: read ``.po`` files, and compile them to ``.mo`` without gettext.
 
 ``.po`` files are the source, in ``locale/<language>/LC_MESSAGES/django.po``. A server compiles them
-when it starts, into its data folder; so no compiled file can be out of date, and none is committed.
+when it starts from a checkout, into its data folder; so no compiled file can be out of date, and
+none is committed. A wheel has them compiled (deploy/build_hook.py).
 """
 
 import ast

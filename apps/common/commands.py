@@ -6,8 +6,8 @@ import json
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.core.management import CommandError, call_command
@@ -17,6 +17,7 @@ from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from labelhub import COMMAND
 from labelhub.core.errors import LabelhubError
 
 BROKEN_PIPE = 128 + 13  # what a shell reports for a program that SIGPIPE ended
@@ -90,6 +91,28 @@ class LabelhubCommand(BaseCommand, ABC):
             self.stdout.write(json.dumps(result, cls=DjangoJSONEncoder))
 
 
+#: Any number that nothing else in the database uses.
+MIGRATION_LOCK = 4_821_570_393
+
+
+@contextmanager
+def migration_lock() -> Iterator[None]:
+    """One process at a time: servers and workers that start together all find an empty database.
+
+    On PostgreSQL, whose lock ends with the connection; SQLite's data folder has one server.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATION_LOCK])
+
+
 def prepare_database() -> None:
     """Create the tables of an empty database.
 
@@ -98,10 +121,19 @@ def prepare_database() -> None:
     """
     executor = MigrationExecutor(connection)
     refuse_foreign_history(executor.loader)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        with migration_lock():
+            _create_tables()
+
+
+def _create_tables() -> None:
+    """Called under the lock, so it looks again at what another process may have done."""
+    executor = MigrationExecutor(connection)
+    refuse_foreign_history(executor.loader)
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
     if connection.introspection.table_names():
-        raise CommandError("The database is from an older version: run 'python manage.py migrate'.")
+        raise CommandError(f"The database is from an older version: run '{COMMAND} migrate'.")
     call_command("migrate", verbosity=0, interactive=False)
     # Migrating builds every past state of all models; glibc keeps those 50 MB unless asked.
     gc.collect()

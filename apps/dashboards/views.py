@@ -32,6 +32,7 @@ from apps.projects.selectors import current_schema, get_project
 from apps.reviews.adjudication.docket import may_adjudicate
 from apps.reviews.comments.selectors import thread_on
 from apps.reviews.search.views import item_search
+from labelhub import COMMAND
 from labelhub.core.echo.recommending.catalogue import Item, read_catalogue
 from labelhub.core.errors import NotFound
 
@@ -172,6 +173,6 @@ def demo_chat(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, template: str) -> HttpResponse:
     site = find_demo_site()
     if site is None:
-        raise Http404("There is no demo here; 'manage.py demo' makes one.")
+        raise Http404(f"There is no demo here; '{COMMAND} demo' makes one.")
     context = {"site": site, "products": shop_products(), "project_slug": SLUG}
     return render(request, template, context)

@@ -3,14 +3,15 @@ the environment variables."""
 
 import gc
 import os
-from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
 import environ
 from csp.constants import NONE, SELF
 
+from labelhub import ROOT
 from labelhub.settings.checks import check_database_url, check_networks
+from labelhub.settings.environment import built, data_folder, make_private, read_files
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
@@ -24,14 +25,13 @@ gc.set_threshold(50_000, 20, 20)
 # Allows annotations such as ``ModelAdmin[Item]`` in class statements.
 django_stubs_ext.monkeypatch()
 
+read_files(os.environ)
 env = environ.Env()
 
-BASE_DIR = Path(__file__).resolve().parent.parent.parent
-DATA_DIR = Path(env.str("LABELHUB_DATA_DIR", default=str(BASE_DIR / "var"))).resolve()
-DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
+BASE_DIR = ROOT
+DATA_DIR = make_private(data_folder())
 # Incoming request bodies, and uploads while they are read.
-SPOOL_DIR = DATA_DIR / "spool"
-SPOOL_DIR.mkdir(mode=0o700, exist_ok=True)
+SPOOL_DIR = make_private(DATA_DIR / "spool")
 
 DEBUG = False
 SECRET_KEY = env.str("LABELHUB_SECRET_KEY", default="")
@@ -109,8 +109,8 @@ FORMAT_MODULE_PATH = "labelhub.formats"
 LANGUAGE_COOKIE_NAME = "labelhub_language"
 LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
 LANGUAGE_COOKIE_SAMESITE = "Lax"
-# Compiled from locale/ when a process starts (apps/common/catalogues.py).
-LOCALE_PATHS = [DATA_DIR / "locale"]
+# Compiled from locale/ when a process starts (apps/common/catalogues.py), or with the wheel.
+LOCALE_PATHS = [built("locale", DATA_DIR / "locale")]
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True
@@ -186,7 +186,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA_DIR / "static"
+STATIC_ROOT = built("collected", DATA_DIR / "static")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",

@@ -12,6 +12,8 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 from environ import Env
 
+from labelhub.core.extras import missing_extra
+
 SECRET_LENGTH = 50
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
@@ -37,7 +39,8 @@ def check_database_url(name: str, url: str) -> str:
     """Check ``url`` of the variable ``name`` and return it; it may be empty.
 
     Raises:
-        ImproperlyConfigured: it is not a supported database; the message holds no password.
+        ImproperlyConfigured: it is not a supported database, or its driver is not installed; the
+            message holds no password.
     """
     if not url:
         return url
@@ -48,6 +51,8 @@ def check_database_url(name: str, url: str) -> str:
             "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE, or leave it empty. "
             "In a password, write %2F %40 %3A %23 for / @ : #."
         )
+    if engine.endswith("postgresql") and (missing := missing_extra("psycopg", "postgres")):
+        raise ImproperlyConfigured(f"{name} names PostgreSQL. {missing}")
     return url
 
 

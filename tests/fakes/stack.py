@@ -35,11 +35,13 @@ def free_port() -> int:
 class Program:
     """A running process; what it prints goes to ``log``."""
 
-    def __init__(self, command: list[str], *, log: Path, env: dict[str, str]) -> None:
+    def __init__(
+        self, command: list[str], *, log: Path, env: dict[str, str], cwd: Path = ROOT
+    ) -> None:
         self.log = log
         with log.open("w") as out:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT
+                command, cwd=cwd, env=env, stdout=out, stderr=subprocess.STDOUT
             )
 
     @property
@@ -122,12 +124,7 @@ class Stack:
 
     def worker(self) -> Program:
         """A Celery worker process that takes tasks."""
-        command = (
-            "-m celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO -n"
-        )
-        program = self.start(
-            "worker", [sys.executable, "-W", "ignore", *command.split(), f"{uuid4().hex}@here"]
-        )
+        program = self.start("worker", [sys.executable, "-W", "ignore", "manage.py", "worker"])
         program.wait_to_print(r"\bready\.")
         return program
 

@@ -15,6 +15,7 @@ from apps.common.charts.drawing import draw, title_and_description
 from apps.common.charts.text import clean, cut, width_of
 from apps.common.spreadsheets import csv_text
 from labelhub.core.errors import InvalidInput
+from labelhub.core.extras import require_extra
 from labelhub.core.phrases import Phrase
 
 CONTENT_TYPES = {
@@ -40,11 +41,13 @@ def chart_file(chart: Chart, form: str) -> bytes:
 
     Raises:
         InvalidInput: the chart has too many names to draw; only its table exists.
+        MissingExtra: this installation makes no PNG.
     """
     if form == "csv":
         return csv_file(chart)
     if form == "svg":
         return svg_file(chart).encode()
+    require_extra("vl_convert", "png")
     # Takes 16 MB of memory, so it is loaded on demand.
     import vl_convert  # noqa: PLC0415
 

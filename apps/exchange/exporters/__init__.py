@@ -25,6 +25,7 @@ from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import read_query
 from apps.reviews.search.saved_filters import get_filter
 from labelhub.core.errors import InvalidInput
+from labelhub.core.extras import require_extra
 
 _MODULES = (wide, long, jsonl, json_list, parquet, labelstudio, studio_config, huggingface)
 
@@ -40,7 +41,12 @@ Watch = Callable[[Sequence[Row]], None]
 
 
 def export_format(name: str) -> ExportFormat:
-    """The format of that name; InvalidInput if there is none."""
+    """The format of that name.
+
+    Raises:
+        InvalidInput: there is none.
+        MissingExtra: this installation cannot write it.
+    """
     found = FORMATS.get(name)
     if found is None:
         raise InvalidInput(
@@ -48,6 +54,8 @@ def export_format(name: str) -> ExportFormat:
             name=name[:40],
             formats=", ".join(FORMATS),
         )
+    if found.is_parquet:
+        require_extra("pyarrow", "parquet")
     return found
 
 

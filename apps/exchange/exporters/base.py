@@ -55,7 +55,7 @@ class ExportFormat:
     """One export format: ``write`` turns chunks of rows into pieces of the file, as they come.
 
     ``lossless`` formats make the same ledger when they are imported. ``group`` is the heading that
-    people find it under.
+    people find it under. What holds Parquet needs that extra.
     """
 
     name: str
@@ -65,6 +65,7 @@ class ExportFormat:
     write: Callable[[Chunks, Source], Iterator[bytes]]
     group: StrOrPromise = OTHER_TOOLS
     lossless: bool = True
+    is_parquet: bool = False
 
 
 def valid_labels(labels: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

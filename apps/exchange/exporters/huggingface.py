@@ -407,4 +407,5 @@ FORMAT = ExportFormat(
     content_type="application/zip",
     write=write,
     lossless=False,
+    is_parquet=True,
 )

@@ -110,4 +110,5 @@ FORMAT = ExportFormat(
     content_type="application/vnd.apache.parquet",
     group=PROGRAMS,
     write=write,
+    is_parquet=True,
 )

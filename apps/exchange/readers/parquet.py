@@ -19,6 +19,7 @@ from apps.exchange.readers.base import (
     UnreadableFile,
     check_columns,
 )
+from labelhub.core.extras import missing_extra
 
 Sizes = NDArray[np.int64]
 #: The memory of a value besides its letters: a number, an empty text, a part of a list.
@@ -95,6 +96,8 @@ DECODED = 32 * 1024 * 1024
 
 def read(path: Path) -> Iterator[RawRow]:
     """Rows numbered by their place, from 1; ``position`` is estimated from the row number."""
+    if missing := missing_extra("pyarrow", "parquet"):
+        raise UnreadableFile(missing)
     import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
     import pyarrow.parquet as pq  # noqa: PLC0415 - the same
 

@@ -9,6 +9,7 @@ from django.db import connection
 
 from apps.dashboards.services import OPERATOR, known_password_works
 from apps.llm.services import ensure_builtin, seed_from_environment
+from labelhub import COMMAND
 from labelhub.core.errors import InvalidInput
 from labelhub.management.private import PrivateCommand
 from labelhub.server import listen, serve
@@ -42,7 +43,7 @@ class Command(PrivateCommand):
         if known_password_works():
             self.stderr.write(
                 f"The operator {OPERATOR} still has the public password of the demo: run "
-                f"'manage.py changepassword {OPERATOR}' or use another data folder."
+                f"'{COMMAND} changepassword {OPERATOR}' or use another data folder."
             )
         serve(listener, announce=self._announce, warn=self.stderr.write, processes=workers)
         return {}

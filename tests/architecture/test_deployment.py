@@ -1,0 +1,105 @@
+"""The files of deploy/ name one version, agree with each other and hold no secret."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from apps.exchange.services.imports import MAX_BYTES
+from labelhub.core.version import VERSION
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+COMPOSE = yaml.safe_load((DEPLOY / "compose/compose.yaml").read_text())
+OURS = ("secrets", "migrate", "server", "worker")
+
+
+def manifests() -> list[Any]:
+    """Every Kubernetes object."""
+    files = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    return [found for file in files for found in yaml.safe_load_all(file.read_text())]
+
+
+def containers() -> list[Any]:
+    """Of every deployment, with those that prepare it."""
+    pods = [
+        found["spec"]["template"]["spec"] for found in manifests() if found["kind"] == "Deployment"
+    ]
+    return [part for pod in pods for part in (*pod.get("initContainers", []), *pod["containers"])]
+
+
+def test_image_and_manifests_name_this_version() -> None:
+    (kustomization,) = [found for found in manifests() if found["kind"] == "Kustomization"]
+    assert kustomization["images"][0]["newTag"] == VERSION
+    assert COMPOSE["services"]["server"]["image"] == f"${{LABELHUB_IMAGE:-labelhub:{VERSION}}}"
+
+
+def test_every_service_runs_on_a_read_only_root_without_privileges() -> None:
+    for name in OURS:
+        service = COMPOSE["services"][name]
+        assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"]), name
+        assert service["security_opt"] == ["no-new-privileges:true"]
+    for container in containers():
+        context = container["securityContext"]
+        assert context["readOnlyRootFilesystem"], container["name"]
+        assert not context["allowPrivilegeEscalation"]
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    assert re.search(r"^USER 10001:10001$", dockerfile, re.MULTILINE)
+
+
+def test_what_the_image_copies_is_what_the_context_has() -> None:
+    copied = re.findall(
+        r"^COPY (?!--from)(.+) /src", (ROOT / "Dockerfile").read_text(), re.MULTILINE
+    )
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    allowed = {line[1:] for line in lines if line.startswith("!")}
+    assert {name for line in copied for name in line.split()} == allowed
+    assert all((ROOT / name).exists() for name in allowed)
+
+
+def test_no_service_starts_before_what_it_needs() -> None:
+    services = COMPOSE["services"]
+    for name, service in services.items():
+        for other, wanted in service.get("depends_on", {}).items():
+            checked = "healthcheck" in services[other] or other == "server"  # the image's own
+            if wanted["condition"] == "service_healthy":
+                assert checked, (name, other)
+            else:
+                assert services[other]["restart"] == "no", (name, other)
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern", "unit"),
+    [
+        ("proxies/nginx.conf", r"client_max_body_size (\d+)g;", 1024**3),
+        ("proxies/Caddyfile", r"max_size (\d+)GB", 1000**3),
+        ("kubernetes/ingress.yaml", r"proxy-body-size: (\d+)g", 1024**3),
+    ],
+)
+def test_proxies_let_the_largest_import_through(file: str, pattern: str, unit: int) -> None:
+    found = re.search(pattern, (DEPLOY / file).read_text())
+    assert found
+    assert MAX_BYTES < int(found[1]) * unit < 1.2 * MAX_BYTES
+
+
+def test_secrets_are_written_once_for_their_owner_alone(tmp_path: Path) -> None:
+    command = [sys.executable, DEPLOY / "compose/make_secrets.py", tmp_path]
+    subprocess.run(command, check=True, umask=0)
+    made = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert set(made) == {"secret-key", "text-keys", "postgres-password", "database-url"}
+    assert made["postgres-password"] in made["database-url"]
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in tmp_path.iterdir())
+    named = {
+        str(value).rpartition("/")[2]
+        for service in COMPOSE["services"].values()
+        for name, value in (service.get("environment") or {}).items()
+        if name.endswith("_FILE")
+    }
+    assert named == set(made)
+
+    subprocess.run(command, check=True)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == made
