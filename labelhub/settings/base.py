@@ -12,6 +12,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from labelhub.settings.checks import check_database_url, check_networks
+from labelhub.settings.console import UNFOLD  # noqa: F401 - read from here by name
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
@@ -58,6 +59,7 @@ INSTALLED_APPS = [
     "apps.agreement",
     "apps.exchange",
     "apps.dashboards",
+    "unfold.apps.BasicAppConfig",
     "labelhub.apps.LabelhubAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
