@@ -25,4 +25,6 @@ class LabelhubConfig(AppConfig):
 
 
 class LabelhubAdminConfig(AdminConfig):
-    """The admin console, under this module's name in settings."""
+    """The admin console with the site of :mod:`labelhub.console`."""
+
+    default_site = "labelhub.console.Console"

@@ -6,20 +6,24 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin
+from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.services import revoke_api_key
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     """Users. Two permissions count outside the console too: "add user" allows a manager to create
     accounts, "change slot" allows to end leases."""
 
+    form = UserChangeForm
+    add_form = UserCreationForm
+    change_password_form = AdminPasswordChangeForm
     list_display = ["username", "email", "first_name", "last_name", "is_active", "is_superuser"]
     list_filter = ["is_active", "is_superuser"]
     search_fields = ["username", "email", "first_name", "last_name"]
-    filter_horizontal = ["user_permissions"]
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["username", "password", "must_change_password"]}),
@@ -47,7 +51,7 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the s
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ApiKeyAdmin(ModelAdmin):
     """Keys, to find and revoke them; create them on the user's own page or by command."""
 
     list_display = ["prefix", "name", "user", "scope", "created_at", "last_used_at", "revoked_at"]

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from django.contrib import admin
 from django.http import HttpRequest
+from unfold.admin import ModelAdmin
 
 
 class ReadOnly:
@@ -22,7 +22,7 @@ class ReadOnly:
         return False
 
 
-class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):  # type: ignore[type-arg]  # one base for several models
+class ReadOnlyAdmin(ReadOnly, ModelAdmin):
     """A page to look up rows."""
 
     list_per_page = 50

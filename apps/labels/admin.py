@@ -20,7 +20,8 @@ class LedgerAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows without the fields that no page shows."""
-        return super().get_queryset(request).defer(*self.unread)
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.defer(*self.unread)
 
 
 @admin.register(Annotator)

@@ -2,6 +2,7 @@
 
 from django.contrib import admin
 from django.http import HttpRequest
+from unfold.admin import ModelAdmin
 
 from apps.common.readonly import ReadOnlyAdmin
 from apps.llm.forms import ProviderForm
@@ -9,7 +10,7 @@ from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
 
 
 @admin.register(Provider)
-class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ProviderAdmin(ModelAdmin):
     """Endpoints; the same checks of address and key name as on their page."""
 
     form = ProviderForm
@@ -38,7 +39,7 @@ class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only
 
 
 @admin.register(ModelSpec)
-class ModelSpecAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ModelSpecAdmin(ModelAdmin):
     """Models with their prices and what was learnt about them."""
 
     list_display = [

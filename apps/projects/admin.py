@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from unfold.admin import ModelAdmin, TabularInline
 
 from apps.accounts.models import User
 from apps.common.readonly import ReadOnly, ReadOnlyAdmin
@@ -14,7 +15,7 @@ from apps.projects.selectors import is_last_manager
 from apps.projects.services import remove_member, set_member
 
 
-class MembershipInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]  # generic only in the stubs
+class MembershipInline(ReadOnly, TabularInline):
     """A project's members, read-only: change them under "Memberships" or on the People page."""
 
     model = Membership
@@ -23,7 +24,7 @@ class MembershipInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(Project)
-class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ProjectAdmin(ModelAdmin):
     """Projects. The review plan has its own page, which also updates the items."""
 
     list_display = ["slug", "name", "overlap", "review_scope", "created_by", "created_at"]
@@ -41,7 +42,7 @@ class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only 
 
 
 @admin.register(Membership)
-class MembershipAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class MembershipAdmin(ModelAdmin):
     """Members. Services make every change, so that each project keeps a manager."""
 
     list_display = ["user", "project", "role", "kind", "created_at"]

@@ -12,6 +12,7 @@ from csp.constants import NONE, SELF
 from labelhub import ROOT
 from labelhub.settings.checks import check_database_url, check_networks
 from labelhub.settings.environment import built, data_folder, make_private, read_files
+from labelhub.settings.console import UNFOLD  # noqa: F401 - read from here by name
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
@@ -61,6 +62,7 @@ INSTALLED_APPS = [
     "apps.agreement",
     "apps.exchange",
     "apps.dashboards",
+    "unfold.apps.BasicAppConfig",
     "labelhub.apps.LabelhubAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
