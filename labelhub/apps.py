@@ -7,6 +7,7 @@ from django.conf import settings
 from django.contrib.admin.apps import AdminConfig
 
 from apps.common.catalogues import compile_catalogues
+from labelhub.observe.error_reports import start_error_reports
 
 
 class LabelhubConfig(AppConfig):
@@ -22,6 +23,7 @@ class LabelhubConfig(AppConfig):
         from labelhub.celery import app  # noqa: PLC0415 - settings must be loaded first
 
         app.set_default()
+        start_error_reports()
         compile_catalogues(settings.BASE_DIR / "locale", settings.DATA_DIR / "locale")
 
 

@@ -45,7 +45,7 @@ def health_ready(_request: HttpRequest) -> JsonResponse:
     worker = f"none for {silence}" if silence else "ok"
     parts = {"database": "ok", "worker": worker, "disk": _disk_state()}
     if settings.REDIS_URL:
-        parts["redis"] = "ok" if _redis_answers(settings.REDIS_URL) else "not reachable"
+        parts["redis"] = "ok" if redis_answers(settings.REDIS_URL) else "not reachable"
     whole = all(state == "ok" for state in parts.values())
     return JsonResponse({"status": "ok" if whole else "degraded", "parts": parts})
 
@@ -98,7 +98,7 @@ def _disk_state() -> str:
     return "ok" if free >= _LEAST_ROOM else f"{free // 1024**2} MB left"
 
 
-def _redis_answers(url: str) -> bool:
+def redis_answers(url: str) -> bool:
     try:
         client = Redis.from_url(
             url,
