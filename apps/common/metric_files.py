@@ -105,7 +105,8 @@ def live_processes() -> Iterator[LiveProcess]:
     """The processes of this machine that hold a slot, in their slots' order."""
     for path in sorted(folder().glob("*.lock"), key=lambda path: (len(path.name), path.name)):
         pid, _, role = _read(path).partition(" ")
-        if pid.isdigit() and _is_locked(path):
+        # A process that it has started may hold the lock a little longer.
+        if pid.isdigit() and _exists(int(pid)) and _is_locked(path):
             yield LiveProcess(path.stem, int(pid), role)
 
 
@@ -209,6 +210,16 @@ def _is_locked(path: Path) -> bool:
         return False
     finally:
         os.close(lock)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another account
+        pass
+    return True
 
 
 def _read(path: Path) -> str:

@@ -6,7 +6,6 @@ from http import HTTPStatus
 import structlog
 from django.conf import settings
 from django.http import HttpRequest
-from django.urls import ResolverMatch
 from django.utils.functional import SimpleLazyObject
 
 from apps.common.metrics import METHODS, OTHER, REQUEST_SECONDS, REQUESTS
@@ -23,8 +22,7 @@ STATIC = "static"
 QUIET = {STATIC, "/metrics", "/health/live", "/health/ready"}
 REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 #: Parts of an address that open something by themselves.
-_SECRET_PARTS = {"invitation", "token"}
-_RESET = "account_reset_password_from_key"
+_SECRET_PARTS = {"invitation", "token", "uidb36"}
 
 
 def end_request(record: RequestRecord, status: int) -> None:
@@ -51,6 +49,8 @@ def end_request(record: RequestRecord, status: int) -> None:
     }
     if status in REFUSED:
         security.warning("request", **fields)
+    elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        access.error("request", **fields)
     else:
         access.info("request", **fields)
 
@@ -60,7 +60,8 @@ def describe_request(record: RequestRecord, request: HttpRequest) -> None:
     match = request.resolver_match
     if match is not None:
         record.route = f"/{match.route.lstrip('^').rstrip('$')}"
-        record.path = _without_secrets(record.path, match)
+        if not _SECRET_PARTS.isdisjoint(match.kwargs):
+            record.path = record.route
     elif record.path.startswith(settings.STATIC_URL):
         record.route = STATIC
     record.api_key = getattr(getattr(request, "auth", None), "pk", None)
@@ -69,10 +70,3 @@ def describe_request(record: RequestRecord, request: HttpRequest) -> None:
         user = getattr(request, "_cached_user", None)
     if user is not None and user.pk is not None:
         record.user, record.user_id = user.get_username(), user.pk
-
-
-def _without_secrets(path: str, match: ResolverMatch) -> str:
-    for name, value in match.kwargs.items():
-        if name in _SECRET_PARTS or match.url_name == _RESET:
-            path = path.replace(str(value), f"<{name}>")
-    return path

@@ -5,9 +5,10 @@ long quotations and keys in messages of errors are cut out: these may quote text
 """
 
 import json
+import logging
 import re
 import traceback
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from types import TracebackType
 from typing import Any
 
@@ -84,11 +85,15 @@ def clean_message(_logger: object, _method: str, event: EventDict) -> EventDict:
     record = event.get("_record")
     if record is not None and record.name == "django.request":
         # Its message ends with the path, which may contain the secret of a link.
-        event["event"] = str(record.msg).partition(":")[0] if record.exc_info else "Failed request"
-        event["status"] = getattr(record, "status_code", None)
+        event["event"] = "Unexpected error in a page"
     else:
         event["event"] = without_quotes(str(event["event"]).strip())
     return event
+
+
+def error_filter() -> Callable[[logging.LogRecord], bool]:
+    """Passes records of exceptions only."""
+    return lambda record: bool(record.exc_info)
 
 
 def render_console(_logger: object, _method: str, event: EventDict) -> str:

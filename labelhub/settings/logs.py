@@ -31,18 +31,19 @@ def logging_config(env: Env, *, production: bool) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
+        "filters": {"errors": {"()": "labelhub.observe.log_lines.error_filter"}},
         "formatters": {"line": {"()": "labelhub.observe.log_lines.formatter", "form": form}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {name: {"level": level} for name in ("apps", "labelhub")}
         | {
-            "labelhub.access": {"level": "INFO" if access else "CRITICAL"},
+            "labelhub.access": {"level": "INFO" if access else "ERROR"},
             # Sign-ins, refusals and deletions, whatever the level of the others.
             "labelhub.security": {"level": "INFO"},
             # Django's own handlers would write errors once more, or by mail.
             "django": {"level": "WARNING", "handlers": [], "propagate": True},
-            # The access line has each 4xx, with its user and its reason.
-            "django.request": {"level": "ERROR"},
+            # The access line has each response, with its user; this one only what broke.
+            "django.request": {"level": "ERROR", "filters": ["errors"]},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             # These log a line for each call to a model.
             "httpx2": {"level": "WARNING"},
