@@ -18,7 +18,9 @@ HOSTILE = "ann\n2026-01-01T00:00:00Z INFO labelhub.security signed in user=admin
 
 def test_json_lines_have_time_level_logger_event_and_fields_in_this_order() -> None:
     with printed_lines() as lines:
-        structlog.get_logger("labelhub.security").warning("refused", user="ann", empty="", none=None)
+        structlog.get_logger("labelhub.security").warning(
+            "refused", user="ann", empty="", none=None
+        )
     (line,) = lines.text.splitlines()
     assert list(json.loads(line)) == ["timestamp", "level", "logger", "event", "user"]
 
@@ -68,7 +70,9 @@ def test_messages_of_errors_are_cut() -> None:
 
 
 def test_short_quotations_stay_readable() -> None:
-    assert without_quotes("filter 'urgent' cannot be applied") == "filter 'urgent' cannot be applied"
+    assert (
+        without_quotes("filter 'urgent' cannot be applied") == "filter 'urgent' cannot be applied"
+    )
 
 
 def test_a_report_names_all_errors_of_a_chain_and_a_group_and_no_values() -> None:
@@ -105,8 +109,8 @@ def test_an_error_of_a_page_is_logged_without_the_path() -> None:
 
 
 def config_of(**env: str) -> dict[str, dict[str, dict[str, str]]]:
-    Reader = type("Reader", (Env,), {"ENVIRON": env})
-    return logging_config(Reader(), production=True)
+    reader = type("Reader", (Env,), {"ENVIRON": env})
+    return logging_config(reader(), production=True)
 
 
 def test_security_lines_are_shown_whatever_the_level() -> None:
