@@ -8,6 +8,7 @@ from django.contrib.admin.apps import AdminConfig
 
 from apps.common.catalogues import compile_catalogues
 from labelhub import IS_INSTALLED
+from labelhub.observe.error_reports import start_error_reports
 
 
 class LabelhubConfig(AppConfig):
@@ -20,6 +21,7 @@ class LabelhubConfig(AppConfig):
         from labelhub.celery import app  # noqa: PLC0415 - settings must be loaded first
 
         app.set_default()
+        start_error_reports()
         if not IS_INSTALLED:
             compile_catalogues(settings.BASE_DIR / "locale", settings.LOCALE_PATHS[0])
 

@@ -23,8 +23,11 @@ from django.conf import settings  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
 from apps.authors.consumers import websocket_urlpatterns as authors  # noqa: E402
+from apps.common.metric_files import set_role  # noqa: E402
 from apps.debates.consumers import websocket_urlpatterns as debates  # noqa: E402
 from apps.exchange.services.imports import MAX_BYTES  # noqa: E402
+from labelhub.observe.endpoint import serve_metrics  # noqa: E402
+from labelhub.observe.requests import observe_requests, observe_sockets  # noqa: E402
 from labelhub.web.asgi_types import App  # noqa: E402
 from labelhub.web.bodies import require_whole_bodies  # noqa: E402
 from labelhub.web.callers import is_known_caller  # noqa: E402
@@ -33,6 +36,8 @@ from labelhub.web.responses import cut_off_slow_clients, stop_unread_responses  
 #: Buffered messages of a response: enough for any static file in pieces of 4 KB, and so for all
 #: that strangers can request, to free the thread before a slow client has read it.
 WAITING = 128
+
+set_role("web")
 
 # The libraries type the two protocols differently.
 http = cast(
@@ -48,10 +53,14 @@ own_sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(debates)
 
 application = ProtocolTypeRouter(
     {
-        "http": cut_off_slow_clients(
-            require_whole_bodies(http, file_limit=MAX_BYTES, known=is_known_caller)
+        "http": observe_requests(
+            serve_metrics(
+                cut_off_slow_clients(
+                    require_whole_bodies(http, file_limit=MAX_BYTES, known=is_known_caller)
+                )
+            )
         ),
         # The widget checks origins by site, and uses no cookies.
-        "websocket": URLRouter([*authors, re_path("", own_sockets)]),
+        "websocket": observe_sockets(URLRouter([*authors, re_path("", own_sockets)])),
     }
 )

@@ -17,6 +17,7 @@ from django.db import close_old_connections, connections
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
+from apps.common.metric_files import set_role, show_process
 from apps.common.workers import write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
@@ -32,6 +33,7 @@ from apps.reviews.quality.requeue import put_labels_back
 from apps.reviews.schema_changes.services import carry_labels
 from apps.reviews.search.saved_filters import apply_first_filter, start_first_filters
 from labelhub.celery import app
+from labelhub.observe.endpoint import listen_for_scrapes
 
 logger = logging.getLogger(__name__)
 
@@ -121,6 +123,10 @@ housekeeping = Housekeeping(KEEPERS, HOUSEKEEPING_SECONDS)
 
 @worker_ready.connect
 def _on_ready(**_: object) -> None:
+    set_role("worker")
+    show_process()
+    if settings.LABELHUB_WORKER_METRICS:
+        listen_for_scrapes(*settings.LABELHUB_WORKER_METRICS)
     housekeeping.start()
 
 

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from apps.accounts.models import ApiKey, User
 from apps.common.prepared import prepared
 from apps.common.sealing import digest
+from apps.common.security_log import security
 
 SCHEMES = ("token", "bearer")
 USE_RECORD_INTERVAL = timedelta(minutes=1)
@@ -39,6 +40,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         if key is None:
             raise AuthenticationFailed("This API key is unknown or revoked.")
         if not key.may_write and request.method not in SAFE_METHODS:
+            security.warning("The API key %s of %s may only read", key.pk, key.user)
             raise PermissionDenied(
                 "This API key may only read: use a key with write scope.", "scope"
             )

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
 from apps.common.sealing import digest
+from apps.common.security_log import security
 from apps.common.validation import check_model
 from labelhub.core.errors import InvalidInput
 
@@ -100,4 +101,5 @@ def revoke_api_key(*, key: ApiKey) -> ApiKey:
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
+        security.info("The API key %s of %s was revoked", key.pk, key.user)
     return key

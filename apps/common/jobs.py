@@ -22,6 +22,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -32,8 +33,11 @@ from django.db import DatabaseError, connections, transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
+from structlog.contextvars import bound_contextvars
 
+from apps.common.metrics import JOBS
 from apps.common.models import Job
+from apps.common.tracing import span
 from labelhub.core.errors import LabelhubError, Unavailable
 from labelhub.core.phrases import Phrase, join_sentences
 
@@ -246,15 +250,34 @@ def _run_if_free(kind: str, subject: int, options: Mapping[str, Any] | None = No
     attempts = _claim(run)
     if not attempts:
         return
+    about: dict[str, str | float] = {"labelhub.job": kind, "labelhub.subject": subject}
+    with (
+        bound_contextvars(job=f"{kind} {subject}"),
+        span(f"job {kind}", attributes=about) as traced,
+    ):
+        outcome = "interrupted"
+        try:
+            outcome = _end_attempt(run, attempts, options or {})
+        finally:
+            JOBS.labels(kind, outcome).inc()
+            traced.set("labelhub.outcome", outcome)
+
+
+def _end_attempt(run: JobRun, attempts: int, options: Mapping[str, Any]) -> str:
+    """Attempt the job and release it; the outcome for the metrics."""
+    kind, subject = run.kind, run.subject
     try:
-        _run_or_fail(run, attempts, options or {})
+        outcome = _run_or_fail(run, attempts, options)
     except LeaseLost:
         logger.warning("%s %s was taken over or cancelled", kind, subject)
+        return "lost"
     except Postponed as error:
         _release(run, attempts=0, lease_until=timezone.now() + error.wait)
+        return "postponed"
     except Interrupted as error:
         logger.warning("%s %s was interrupted: %s", kind, subject, error.message)
         _release(run, lease_until=timezone.now() + RETRY_AFTER)
+        return "interrupted"
     except Unavailable:
         _release(run, attempts=0)
         raise
@@ -262,8 +285,8 @@ def _run_if_free(kind: str, subject: int, options: Mapping[str, Any] | None = No
         one_less = Greatest(F("attempts") - 1, 0)
         _release(run, lease_until=timezone.now() + RETRY_AFTER, attempts=one_less)
         raise
-    else:
-        run.rows().delete()
+    run.rows().delete()
+    return outcome
 
 
 def failure_message(error: Exception, *advice: str) -> Phrase:
@@ -320,12 +343,13 @@ def _work_in_thread(kind: str, subject: int, threads: threading.Semaphore) -> No
     if not threads.acquire(blocking=False):
         return
 
+    caused = copy_context()  # by a request, whose id goes with its own job only
+
     def work() -> None:
         try:
-            waiting = [subject]
-            while waiting and not _closing.is_set():
+            caused.run(_run_if_free, kind, subject)
+            while not _closing.is_set() and (waiting := waiting_jobs(kind)):
                 _run_if_free(kind, waiting[0])
-                waiting = waiting_jobs(kind)
         except Exception:  # the next housekeeping starts a new thread
             logger.exception("A thread for %s stopped", kind)
         finally:
@@ -336,8 +360,8 @@ def _work_in_thread(kind: str, subject: int, threads: threading.Semaphore) -> No
     threading.Thread(target=work, name=f"{_THREAD}{kind}", daemon=True).start()
 
 
-def _run_or_fail(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None:
-    """Do the work; unexpected errors fail the job."""
+def _run_or_fail(run: JobRun, attempts: int, options: Mapping[str, Any]) -> str:
+    """Do the work; unexpected errors fail the job. Returns ``ok`` or ``failed``."""
     kind = KINDS[run.kind]
     try:
         if attempts > MOST_ATTEMPTS and kind.fail is not None:
@@ -354,6 +378,8 @@ def _run_or_fail(run: JobRun, attempts: int, options: Mapping[str, Any]) -> None
         with suppress(ObjectDoesNotExist), transaction.atomic():
             if run.rows().delete()[0]:
                 kind.fail(run.subject, error)
+        return "failed"
+    return "ok"
 
 
 def _refuse_when_closing() -> None:

@@ -14,6 +14,14 @@ from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.addresses import local_address
+from apps.common.request_log import describe_request, end_request
+from apps.common.request_record import (
+    HEADER,
+    RECORD,
+    RequestRecord,
+    request_context,
+    request_id_from,
+)
 from labelhub.core.errors import LabelhubError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -25,6 +33,31 @@ _HEADINGS = {
     409: _("It changed meanwhile"),
     422: _("This cannot be used as it is"),
 }
+
+
+class RequestMiddleware:
+    """The first of all: logs and counts the request with what the others found out, and names its
+    id in the response."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """The response, with the request's id."""
+        record = request.META.get("asgi.scope", {}).get(RECORD)
+        if record is None:  # another server than ours, or a test
+            record = RequestRecord(
+                id=request_id_from(request.headers.get(HEADER, "")),
+                address=request.META.get("REMOTE_ADDR", ""),
+                method=str(request.method),
+                path=request.path,
+            )
+        with request_context(record):
+            response = self.get_response(request)
+            response[HEADER] = record.id
+            describe_request(record, request)
+            end_request(record, response.status_code)
+        return response
 
 
 class SlashMiddleware(CommonMiddleware):

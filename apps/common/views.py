@@ -41,7 +41,7 @@ def health_ready(_request: HttpRequest) -> JsonResponse:
     worker = f"none for {silence}" if silence else "ok"
     parts = {"database": "ok", "worker": worker, "disk": _disk_state()}
     if settings.REDIS_URL:
-        parts["redis"] = "ok" if _redis_answers(settings.REDIS_URL) else "not reachable"
+        parts["redis"] = "ok" if redis_answers(settings.REDIS_URL) else "not reachable"
     whole = all(state == "ok" for state in parts.values())
     return JsonResponse({"status": "ok" if whole else "degraded", "parts": parts})
 
@@ -94,7 +94,8 @@ def _disk_state() -> str:
     return "ok" if free >= _LEAST_ROOM else f"{free // 1024**2} MB left"
 
 
-def _redis_answers(url: str) -> bool:
+def redis_answers(url: str) -> bool:
+    """Whether Redis answers at ``url``."""
     # Most servers have no Redis.
     from redis import Redis  # noqa: PLC0415
     from redis.backoff import NoBackoff  # noqa: PLC0415

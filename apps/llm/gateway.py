@@ -8,6 +8,7 @@ A gateway belongs to the event loop that opened it, and closes its connections a
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib import import_module
@@ -15,6 +16,7 @@ from typing import Any
 
 from apps.llm import error_messages
 from apps.llm.addresses import check_resolved
+from apps.llm.call_metrics import call_span, note_call
 from apps.llm.completion import CallRecord, ChatRequest
 from apps.llm.embedding import BATCH, Embedded, EmbeddingRequest, join_batches
 from apps.llm.failures import Failure
@@ -70,7 +72,11 @@ class Gateway:
         if spec.offline:
             # Imported on first use, as it reads a word list that most gateways do not need.
             self._offline = self._offline or OfflineModel()
-            return await self._offline.complete(call)
+            with call_span(spec) as traced:
+                started = time.perf_counter()
+                answer = await self._offline.complete(call)
+                note_call(spec, answer, time.perf_counter() - started, traced)
+            return answer
         line = self._lines[spec.provider.pk]
         return await ChatRequest(
             spec, call, line, self._patience, record=record or CallRecord()

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from apps.llm import error_messages
+from apps.llm.call_metrics import call_span, note_call
 from apps.llm.failures import LONGEST_WAIT, Cause, Failure, Verdict, judge, retry_after
 from apps.llm.models import ModelSpec
 from labelhub.core.errors import LabelhubError
@@ -184,7 +185,9 @@ class RetriedRequest(ABC, Generic[T]):
     async def _run(self) -> T:
         while True:
             self._breaker.check()
-            answer, seconds = await self._send()
+            with call_span(self._spec) as traced:
+                answer, seconds = await self._send()
+                note_call(self._spec, answer, seconds, traced)
             self._record_attempt(answer, seconds)
             if isinstance(answer, Failure):
                 done = await self._handle_failure(answer)

@@ -18,6 +18,7 @@ from django.utils import timezone
 from apps.common.charts import TEXT_MATCHER
 from apps.common.prepared import prepared
 from apps.common.sealing import seal
+from apps.common.security_log import security
 from apps.common.validation import check_model
 from apps.llm import selectors
 from apps.llm.addresses import check_base_url, host_of
@@ -241,7 +242,7 @@ def remove_key(provider: Provider) -> Provider:
     provider.sealed_key, provider.api_key_env = None, ""
     provider.key_changed_at = timezone.now()
     provider.save(update_fields=["sealed_key", "api_key_env", "key_changed_at"])
-    logger.info("Provider %s: its key was removed", provider.name)
+    security.info("Provider %s: its key was removed", provider.name)
     return provider
 
 
@@ -257,7 +258,7 @@ def remove_provider(provider: Provider) -> None:
     provider.sealed_key, provider.api_key_env, provider.headers = None, "", {}
     provider.removed_at = provider.key_changed_at = timezone.now()
     provider.save()
-    logger.info("Provider %s was removed", provider.name)
+    security.info("Provider %s was removed", provider.name)
 
 
 def check_key(key: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from apps.llm import error_messages
+from apps.llm.call_metrics import count_usage
 from apps.llm.capabilities import learn_from
 from apps.llm.failures import FILTER_CODES, Cause, Failure, Verdict, read_error
 from apps.llm.http_line import HttpLine
@@ -260,6 +261,7 @@ class StreamRequest(RetriedRequest[Opened]):
                         text = await self._more(opened.answer) if left > 0 else ""
                 finally:
                     used = opened.answer.usage()
+                    count_usage(self._spec, used)
                     opened.passage.used = used.tokens_in + used.tokens_out
                     self._spent = add_usage(self._spent, used)
         finally:

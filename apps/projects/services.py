@@ -7,6 +7,7 @@ from django.db import transaction
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
+from apps.common.security_log import security
 from apps.common.validation import check_model
 from apps.projects.models import Guideline, LabelSchema, Membership, Project, SchemaChange
 from apps.projects.selectors import current_guideline, current_schema, is_last_manager
@@ -196,7 +197,7 @@ def remove_member(*, project: Project, user: User, actor: User | None) -> None:
     member.delete()
     _announce_lost_rights(project, user, role=None)
     project.known_member = None
-    logger.info("%s removed %s from %s", actor, user, project.slug)
+    security.info("%s removed %s from %s", actor, user, project.slug)
 
 
 @transaction.atomic
@@ -238,7 +239,7 @@ def change_project(
 @transaction.atomic
 def delete_project(*, project: Project, actor: User | None) -> None:
     """Delete the project with everything in it: items, labels, gold, runs."""
-    logger.info("%s deleted the project %s", actor, project.slug)
+    security.info("%s deleted the project %s", actor, project.slug)
     project.delete()
 
 

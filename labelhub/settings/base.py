@@ -13,6 +13,14 @@ from labelhub import ROOT
 from labelhub.settings.checks import check_database_url, check_networks
 from labelhub.settings.environment import built, data_folder, make_private, read_files
 from labelhub.settings.console import UNFOLD  # noqa: F401 - read from here by name
+from labelhub.settings.logs import (
+    logging_config,
+    metrics_listener,
+    metrics_networks,
+    metrics_token,
+    sentry_dsn,
+    tracing_endpoint,
+)
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
@@ -83,6 +91,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "apps.common.middleware.RequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -303,14 +312,9 @@ LABELHUB_RUNS_AT_ONCE = env.int("LABELHUB_RUNS_AT_ONCE", default=6)
 LABELHUB_ONE_PROCESSOR = env.bool("LABELHUB_ONE_PROCESSOR", default=True)
 LABELHUB_EMBEDDED_WORKER = not REDIS_URL
 
-LOG_LEVEL = env.str("LABELHUB_LOG_LEVEL", default="WARNING")
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {name: {"level": LOG_LEVEL} for name in ("apps", "labelhub")}
-    # These log a line for each call to a model.
-    | {name: {"level": "WARNING"} for name in ("httpx2", "openai")},
-}
+LOGGING = logging_config(env, production=False)
+LABELHUB_METRICS_TOKEN = metrics_token(env)
+LABELHUB_METRICS_NETWORKS = metrics_networks(env)
+LABELHUB_WORKER_METRICS = metrics_listener(env)
+LABELHUB_TRACES_TO = tracing_endpoint(env)
+SENTRY_DSN = sentry_dsn(env)

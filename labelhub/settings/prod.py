@@ -3,8 +3,10 @@
 from labelhub.settings.base import *  # noqa: F403 - settings modules build on base
 from labelhub.settings.base import SECRET_KEY, env
 from labelhub.settings.checks import check_secret
+from labelhub.settings.logs import logging_config
 
 SECRET_KEY = check_secret(SECRET_KEY)
+LOGGING = logging_config(env, production=True)
 if not env.str("LABELHUB_EMAIL_URL", default=""):
     # Not to the console: links to set a password must not be logged.
     EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"

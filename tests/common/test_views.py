@@ -108,7 +108,7 @@ def test_a_data_folder_that_is_gone_is_named(settings: Any, tmp_path: Path) -> N
 
 
 def test_a_redis_address_that_is_no_address_is_not_reachable() -> None:
-    assert views._redis_answers("nonsense") is False
+    assert views.redis_answers("nonsense") is False
 
 
 def test_the_theme_is_kept_and_the_way_leads_back(client: Client) -> None:

@@ -27,6 +27,7 @@ from apps.authors.services.locking import lock_author
 from apps.authors.services.messages import SHOWN_OF_REPLIES, context_of, in_quiet_period, stable_ref
 from apps.authors.services.questions import count_early
 from apps.authors.services.rewards import credit, void
+from apps.common.metrics import ANSWERS, count_stored
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row
 from apps.labels.models import Annotator, Kind, Label
@@ -361,6 +362,7 @@ def _record_locked(
     if answer.consent is None:
         raise ConsentOutdated("Your consent is no longer valid.")
     insert_row(answer)
+    count_stored(ANSWERS, {(answer.outcome,): 1})
     question.status = Question.Status.NOFIT if sent.nofit else Question.Status.ANSWERED
     question.closed_at = received
     update_row(question, "status", "closed_at")

@@ -21,6 +21,7 @@ from apps.authors.querysets import OPEN
 from apps.authors.services.limits import count_cost
 from apps.authors.services.locking import lock_author
 from apps.authors.services.site_config import offers
+from apps.common.metrics import MESSAGES, count_stored
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row, update_row_if
 from apps.common.sealing import keyed_hash, seal
@@ -321,6 +322,7 @@ def _insert_message(
                 Conversation(author=author, ref=conversation)
             )
             insert_row(message)
+            count_stored(MESSAGES, {(message.role,): 1})
             if is_crisis(message):
                 withdraw_open_questions(author.pk)
             within(message)

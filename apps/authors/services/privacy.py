@@ -28,6 +28,7 @@ from apps.authors.services.limits import keep_limits
 from apps.authors.services.locking import lock_author, lock_author_to_delete, retry_on_deadlock
 from apps.authors.services.messages import without_findings
 from apps.common.sealing import CannotOpen, unseal
+from apps.common.security_log import security
 from apps.labels.models import Annotator, ItemState, Label
 from apps.projects.models import Item
 
@@ -99,6 +100,7 @@ def erase_author(author: Author) -> Erasure:
     site = locked.site
     locked.delete()
     Event.objects.create(site=site, kind=Event.Kind.ERASED)
+    security.info("An author of the site %s was erased", site.pk)
     until = kept.until if kept else None
     return Erasure.objects.create(site=site, removed=removed, limits_until=until)
 

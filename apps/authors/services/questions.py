@@ -7,6 +7,7 @@ lasts, and counted as dropped afterwards.
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
@@ -30,6 +31,7 @@ from apps.authors.services.messages import (
     verdict,
     withdraw_open_questions,
 )
+from apps.common.metrics import QUESTIONS, count_stored
 from apps.common.prepared import Update, prepared, prepared_update
 from apps.common.rows import insert_row
 from apps.llm.models import ModelSpec
@@ -232,7 +234,9 @@ def store_questions(
     if send:
         rows[0].status, rows[0].pushed_at = Question.Status.PUSHED, now
     held = end_message(message, "", "", cost=cost, calls=calls)
-    return [insert_row(row) for row in rows] if held else []
+    stored = [insert_row(row) for row in rows] if held else []
+    count_stored(QUESTIONS, Counter((row.source,) for row in stored))
+    return stored
 
 
 def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Every REST error as ``application/problem+json`` (RFC 9457).
 
-``{"type", "title", "status", "code", "detail"}``, with ``errors`` (a list of ``{"field",
-"message"}``) for invalid fields, ``data`` for other details, and ``retryable`` true if nothing was
-done and the same request may succeed in a moment.
+``{"type", "title", "status", "code", "detail", "request_id"}``, with ``errors`` (a list of
+``{"field", "message"}``) for invalid fields, ``data`` for other details, and ``retryable`` true if
+nothing was done and the same request may succeed in a moment.
 """
 
 import logging
@@ -21,7 +21,13 @@ from django.core.exceptions import (
 )
 from django.core.exceptions import ValidationError as ModelValidationError
 from django.core.signals import got_request_exception
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseServerError,
+    JsonResponse,
+)
 from django.template.loader import render_to_string
 from django.utils.http import escape_leading_slashes
 from django.views import defaults
@@ -30,6 +36,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from apps.common.outages import find_outage
+from apps.common.request_record import current_request_id
 from apps.common.validation import invalid_input, join_faults
 from labelhub.core.errors import LabelhubError
 
@@ -101,7 +108,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
             return problem_answer(500, "internal", INTERNAL)
         return problem_answer(outage.http_status, outage.code, outage.message, **_details(outage))
     if outage is None:
-        return defaults.server_error(request)
+        page = render_to_string("500.html", {"request_id": current_request_id()})
+        return HttpResponseServerError(page)
     if request.headers.get("X-Requested-With") == "fetch":
         body = {"code": outage.code, "message": str(outage.message)}
         return JsonResponse(body, status=outage.http_status)
@@ -135,14 +143,16 @@ def _problem(status: int, code: str, detail: str, **extra: Any) -> Response:
 
 
 def problem_body(status: int, code: str, detail: str) -> dict[str, Any]:
-    """The members that every problem has."""
-    return {
+    """The members that every problem has, and the id by which the log knows the request."""
+    body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": status,
         "code": code,
         "detail": detail,
     }
+    request_id = current_request_id()
+    return body | {"request_id": request_id} if request_id else body
 
 
 def _details(error: LabelhubError) -> dict[str, Any]:

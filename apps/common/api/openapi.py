@@ -18,6 +18,10 @@ PROBLEM: dict[str, Any] = {
         "status": {"type": "integer"},
         "code": {"type": "string", "description": "Stable; for programs."},
         "detail": {"type": "string", "description": "For people."},
+        "request_id": {
+            "type": "string",
+            "description": "Of this request, as in X-Request-ID and in the server's log.",
+        },
         "errors": {
             "type": "array",
             "items": {

@@ -21,6 +21,7 @@ from apps.common.jobs import (
     job,
     start_job,
 )
+from apps.common.security_log import security
 from apps.exchange.exporters import export_format, export_pieces, exported_items, file_name
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
@@ -132,6 +133,7 @@ def delete_export(*, export: SavedExport) -> None:
         cancel_job(KIND, export.pk)
         SavedExport.objects.filter(pk=export.pk).delete()
     files.remove(export.stored_name)
+    security.info("Saved export %s of %s was deleted", export.pk, export.project.slug)
 
 
 def fail_export(export_id: int, error: Exception) -> None:

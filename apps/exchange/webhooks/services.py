@@ -9,6 +9,7 @@ from django.db.models import Count, F, Max, Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.security_log import security
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks.event_feed import (
     EVENTS,
@@ -153,6 +154,7 @@ def rotate_secret(*, webhook: Webhook) -> str:
 def delete_webhook(*, webhook: Webhook) -> None:
     """Delete it with its deliveries; one that is being sent still arrives."""
     Webhook.objects.filter(pk=webhook.pk).delete()
+    security.info("Webhook %s of %s was deleted", webhook.pk, webhook.project.slug)
 
 
 def ping(*, webhook: Webhook) -> Delivery:

@@ -1,5 +1,6 @@
 """Labels and gold that come in files, many at a time; idempotent by uid or by (item, annotator)."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -10,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.common.bulk import insert_rows
+from apps.common.metrics import IMPORTED, LABELS, count_stored
 from apps.labels.models import Gold, Label
 from apps.labels.services.item_ledger import current_labels, ledger_from, ledgers_of, read_histories
 from apps.labels.services.new_rows import ImportOutcome, NewGold, NewLabel
@@ -235,6 +237,8 @@ def _append_in_waves(drafts: Sequence[NewLabel], known: KnownLabels) -> None:
     for wave in sorted(waves):
         rows = [_to_row(draft, known.by_uid, now) for draft in waves[wave]]
         known.written.extend(insert_rows(rows))
+        kinds = Counter((draft.annotator.kind, IMPORTED) for draft in waves[wave])
+        count_stored(LABELS, kinds)
         known.by_uid.update({(row.item_id, row.uid): row.pk for row in rows})
 
 

@@ -1,5 +1,6 @@
 """Append labels of people, debates and trained models to the ledger, and withdraw them."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,9 +9,10 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.common.bulk import insert_rows
+from apps.common.metrics import HERE, LABELS, count_stored
 from apps.common.prepared import prepared
 from apps.common.rows import insert_row
-from apps.labels.models import ItemState, Label
+from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services.item_ledger import ItemLedger, ledger_of, read_golds, read_history
 from apps.labels.services.new_rows import DebateResult, NewLabel
 from apps.labels.services.states import lock_states, read_plan, refresh_state, refresh_states
@@ -48,6 +50,7 @@ def append_label(draft: NewLabel, *, state: ItemState, history: Sequence[Label])
     ledger = ledger_of(history, read_golds(draft.item_id))
     _check_supersedes(draft, ledger)
     insert_row(row)
+    count_stored(LABELS, {(draft.annotator.kind, HERE): 1})
     ledger.append(row)
     refresh_state(state.project, state, ledger)
     return row
@@ -68,6 +71,10 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
     ledger.append(row)
     refresh_state(state.project, state, ledger)
     return row
+
+
+def _count_labels(drafts: Iterable[NewLabel]) -> None:
+    count_stored(LABELS, Counter((draft.annotator.kind, HERE) for draft in drafts))
 
 
 def _locked_state(item_id: int) -> ItemState:
@@ -173,6 +180,7 @@ def record_debate_results(project: Project, results: Sequence[DebateResult]) -> 
     earlier = _current_labels([draft for draft in drafts if draft])
     rows = [_revision_row(draft, earlier) if draft else None for draft in drafts]
     insert_rows([row for row in rows if row is not None])
+    _count_labels([draft for draft in drafts if draft])
     by_item = {result.item_id: (result, row) for result, row in zip(results, rows, strict=True)}
     refresh_states(project, ids, by_item)
     return rows
@@ -194,4 +202,5 @@ def record_learned(drafts: Sequence[NewLabel]) -> tuple[set[int], int]:
         _revision_row(draft, earlier) for draft in open_drafts if not _is_unchanged(draft, earlier)
     ]
     insert_rows(news)
+    count_stored(LABELS, {(Kind.MODEL, HERE): len(news)})
     return open_ids, len(news)
