@@ -11,7 +11,7 @@ from csp.constants import NONE, SELF
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from labelhub.settings.checks import check_database_url, check_networks
+from labelhub.settings.checks import bucket, check_database_url, check_networks
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
@@ -32,6 +32,8 @@ SPOOL_DIR.mkdir(mode=0o700, exist_ok=True)
 
 DEBUG = False
 SECRET_KEY = env.str("LABELHUB_SECRET_KEY", default="")
+# Former secret keys: who signed in under one of them stays signed in.
+SECRET_KEY_FALLBACKS: list[str] = env.list("LABELHUB_SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS: list[str] = env.list(
     "LABELHUB_ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"]
 )
@@ -193,8 +195,12 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "labelhub.web.static.UsedAppsFinder",
 ]
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+# A bucket for uploads and saved exports; otherwise they are in the data folder.
+LABELHUB_FILES_URL = env.str("LABELHUB_FILES_URL", default="")
+STORAGES: dict[str, Any] = {
+    "default": bucket(LABELHUB_FILES_URL)
+    if LABELHUB_FILES_URL
+    else {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 PROMPTS_DIR = BASE_DIR / "prompts"

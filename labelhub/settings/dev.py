@@ -5,8 +5,7 @@ from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT, env
 from labelhub.settings.checks import load_secret
 
 SECRET_KEY = SECRET_KEY or load_secret(DATA_DIR / "secret-key")
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+STORAGES |= {  # noqa: F405
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = True
