@@ -94,7 +94,7 @@ check: install-dev  ## lint, format, types, imports, templates, migrations, Open
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) makemigrations --check --dry-run
-	LABELHUB_SECRET_KEY=checked-and-thrown-away-0123456789-0123456789-abcdefgh DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) check --deploy --fail-level WARNING
+	LABELHUB_TEXT_KEYS=checked LABELHUB_SECRET_KEY=checked-and-thrown-away-0123456789-0123456789-abcdefgh DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) check --deploy --fail-level WARNING
 	DJANGO_SETTINGS_MODULE=labelhub.settings.test $(MANAGE) spectacular --validate --fail-on-warn --file /dev/null
 
 format: install-dev  ## mend what lint can mend, and format the code

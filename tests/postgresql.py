@@ -11,7 +11,10 @@ HERE = Path(__file__).parent
 #: Why → files of ``tests/``. ``tests/architecture/test_suite.py`` says when one names nothing.
 REPEATED = {
     "processes: servers, workers and widgets over one PostgreSQL and one Redis": ["services/*"],
-    "programs that are killed, and go on with what they had committed": ["*/test_kill*"],
+    "programs that are killed, and go on with what they had committed": [
+        "*/test_kill*",
+        "labelhub/test_recovery*",
+    ],
     "one who takes a thing shuts others out: leases, the queue, reserved money": [
         "labels/*",
         "reviews/test_*claim*",

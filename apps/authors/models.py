@@ -21,6 +21,7 @@ from apps.authors.querysets import (
     QuestionQuerySet,
     RewardQuerySet,
 )
+from apps.common.sealing import SealedField
 from apps.labels.models import Annotator
 from apps.llm.models import ModelSpec
 from apps.projects.models import Item, Project
@@ -223,7 +224,7 @@ class SiteKey(models.Model):
     purpose = models.CharField(max_length=10, choices=Purpose.choices)
     kid = models.CharField(max_length=20, unique=True, help_text="Its name; no secret.")
     digest = models.CharField(max_length=64, blank=True, db_index=True)
-    sealed = models.BinaryField(
+    sealed = SealedField(
         null=True, help_text="The secret itself, encrypted: signatures are checked with it."
     )
     created_by = models.ForeignKey(
@@ -445,7 +446,7 @@ class Message(models.Model):
     )
     role = models.CharField(max_length=10, choices=Role.choices)
     text = models.TextField(blank=True)
-    sealed = models.BinaryField(null=True, help_text="As written, encrypted.")
+    sealed = SealedField(null=True, help_text="As written, encrypted.")
     fingerprint = models.CharField(max_length=32, blank=True, help_text="Equal for equal texts.")
     language = models.CharField(max_length=10, blank=True)
     country = models.CharField(max_length=2, blank=True)

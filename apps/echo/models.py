@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from apps.authors.models import Author, Message, Site
+from apps.common.sealing import SealedField
 
 
 def _count(
@@ -253,7 +254,7 @@ class Experiment(models.Model):
     echo = models.ForeignKey(Echo, on_delete=models.CASCADE, related_name="experiments")
     name = models.CharField(max_length=100)
     design = models.JSONField(help_text="See labelhub.core.echo.experiments.assignment.")
-    sealed_key = models.BinaryField(help_text="The key by which arms are assigned, encrypted.")
+    sealed_key = SealedField(help_text="The key by which arms are assigned, encrypted.")
     planned_days = models.PositiveSmallIntegerField(default=28)
     started_at = models.DateTimeField(null=True, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.phrases import PhraseField
+from apps.common.sealing import SealedField
 from apps.debates.models import Run
 from apps.labels.models import Gold, Label
 from apps.projects.models import ImportBatch, Project
@@ -90,8 +91,8 @@ class Webhook(models.Model):
         default=False, help_text="Send the texts of items too, except what authors wrote."
     )
     origin = models.CharField(max_length=300, blank=True, help_text="Of this server, for links.")
-    secret = models.BinaryField(help_text="Sealed.")
-    old_secret = models.BinaryField(null=True, help_text="Sealed; signs beside the new one.")
+    secret = SealedField(help_text="Sealed.")
+    old_secret = SealedField(null=True, help_text="Sealed; signs beside the new one.")
     old_secret_until = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.ACTIVE)
     began_at = models.DateTimeField(default=timezone.now, help_text="Active since; nothing before.")

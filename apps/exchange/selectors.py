@@ -1,11 +1,9 @@
 """Imports and their previews."""
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-
+from apps.common.shared_files import local_copy
 from apps.exchange.file_head import FileHead, read_head
 from apps.exchange.values import ImportSchema
 from apps.labels.models import Gold
@@ -35,9 +33,9 @@ def preview_batch(batch: ImportBatch, columns: Mapping[str, str] | None = None) 
 
     Raises:
         UnreadableFile: the file as a whole is of no use.
-        Unavailable: the server is reading as many files as it can.
+        Unavailable: the server is reading as many files as it can, or the bucket does not answer.
     """
-    path, schema = Path(settings.DATA_DIR) / batch.stored_path, current_schema(batch.project).parsed
+    path, schema = local_copy(batch.stored_path), current_schema(batch.project).parsed
     reading = ImportSchema.of(schema, {}, leave_out=True)
     return read_head(path, batch.format, reading, columns, patience=PAGE_WAITS)
 

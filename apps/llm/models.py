@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.sealing import SealedField
 from apps.llm.extras import check_extra_body, check_headers
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
@@ -57,7 +58,7 @@ class Provider(models.Model):
     api_key_env = models.CharField(
         max_length=100, blank=True, help_text="Name of the environment variable that holds the key."
     )
-    sealed_key = models.BinaryField(null=True, editable=False)
+    sealed_key = SealedField(null=True, editable=False)
     key_changed_at = models.DateTimeField(null=True, editable=False)
     connect_timeout = models.FloatField(default=5, help_text="Seconds.")
     read_timeout = models.FloatField(default=120, help_text="Seconds.")

@@ -10,9 +10,9 @@ import environ
 from csp.constants import NONE, SELF
 
 from labelhub import ROOT
-from labelhub.settings.checks import check_database_url, check_networks
-from labelhub.settings.environment import built, data_folder, make_private, read_files
+from labelhub.settings.checks import bucket, check_database_url, check_networks
 from labelhub.settings.console import UNFOLD  # noqa: F401 - read from here by name
+from labelhub.settings.environment import built, data_folder, make_private, read_files
 from labelhub.settings.logs import (
     logging_config,
     metrics_listener,
@@ -44,6 +44,8 @@ SPOOL_DIR = make_private(DATA_DIR / "spool")
 
 DEBUG = False
 SECRET_KEY = env.str("LABELHUB_SECRET_KEY", default="")
+# Former secret keys: who signed in under one of them stays signed in.
+SECRET_KEY_FALLBACKS: list[str] = env.list("LABELHUB_SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS: list[str] = env.list(
     "LABELHUB_ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"]
 )
@@ -203,8 +205,12 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "labelhub.web.static.UsedAppsFinder",
 ]
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+# A bucket for uploads and saved exports; otherwise they are in the data folder.
+LABELHUB_FILES_URL = env.str("LABELHUB_FILES_URL", default="")
+STORAGES: dict[str, Any] = {
+    "default": bucket(LABELHUB_FILES_URL)
+    if LABELHUB_FILES_URL
+    else {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 PROMPTS_DIR = BASE_DIR / "prompts"

@@ -5,8 +5,10 @@ import ipaddress
 import os
 import tempfile
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
@@ -54,6 +56,30 @@ def check_database_url(name: str, url: str) -> str:
     if engine.endswith("postgresql") and (missing := missing_extra("psycopg", "postgres")):
         raise ImproperlyConfigured(f"{name} names PostgreSQL. {missing}")
     return url
+
+
+def bucket(url: str) -> dict[str, Any]:
+    """The storage at ``s3://BUCKET/PREFIX?endpoint=URL&region=NAME``; all but the bucket optional.
+
+    Raises:
+        ImproperlyConfigured: it is no such address, or the extra is not installed.
+    """
+    parts, options = urlsplit(url), dict(parse_qsl(urlsplit(url).query))
+    if parts.scheme != "s3" or not parts.netloc or options.keys() - {"endpoint", "region"}:
+        raise ImproperlyConfigured(
+            "LABELHUB_FILES_URL is not of the form s3://BUCKET/PREFIX?endpoint=URL&region=NAME."
+        )
+    if not (find_spec("storages") and find_spec("boto3")):
+        raise ImproperlyConfigured(
+            "LABELHUB_FILES_URL needs the packages of: pip install labelhub[s3]"
+        )
+    given = {
+        "bucket_name": parts.netloc,
+        "location": parts.path.strip("/"),
+        "endpoint_url": options.get("endpoint"),
+        "region_name": options.get("region"),
+    }
+    return {"BACKEND": "apps.common.s3.SharedBucket", "OPTIONS": given}
 
 
 def _has_valid_port(url: str) -> bool:

@@ -8,8 +8,7 @@ from labelhub.settings.checks import load_secret
 SECRET_KEY = SECRET_KEY or load_secret(DATA_DIR / "secret-key")
 if not IS_INSTALLED:
     # Edited files are served as they are; the wheel has them collected.
-    STORAGES = {
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    STORAGES |= {
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
     WHITENOISE_USE_FINDERS = True

@@ -5,21 +5,23 @@ import re
 import shutil
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError, transaction
 from django.utils.text import capfirst
 
 from apps.accounts.models import User
+from apps.common import shared_files
 from apps.exchange.readers import format_of
 from apps.exchange.services.imports import (
     STALE_AFTER,
+    discard_file,
     queue_import,
     receive_upload,
     store_upload,
@@ -62,7 +64,7 @@ def keep_upload(user: User, upload: UploadedFile) -> WaitingUpload:
     try:
         name = format_of(file_name, path, upload.content_type or "")
     except BaseException:
-        path.unlink(missing_ok=True)
+        discard_file(path)
         raise
     token = signing.dumps([user.pk, path.name, file_name, name], salt=SALT)
     return WaitingUpload(path, file_name, name, token)
@@ -78,10 +80,10 @@ def find_upload(user: User, token: str) -> WaitingUpload:
         owner, stored, file_name, name = signing.loads(token, salt=SALT, max_age=STALE_AFTER)
     except signing.BadSignature:
         owner, stored, file_name, name = None, "", "", ""
-    path = Path(settings.DATA_DIR) / stored_name(stored)
-    if owner != user.pk or not path.is_file():
-        raise InvalidInput.at("file", "The file is no longer here: choose it again.")
-    return WaitingUpload(path, file_name, name, token)
+    with suppress(FileNotFoundError):
+        if owner == user.pk and (path := shared_files.local_copy(stored_name(stored))).is_file():
+            return WaitingUpload(path, file_name, name, token)
+    raise InvalidInput.at("file", "The file is no longer here: choose it again.")
 
 
 def create_and_import(
@@ -116,7 +118,7 @@ def create_and_import(
         return project, batch
     except (InvalidInput, IntegrityError) as error:
         if path is not None:
-            path.unlink(missing_ok=True)
+            discard_file(path)
         first = Project.objects.filter(creation_key=key, created_by=actor).first()
         if first is None:
             if isinstance(error, IntegrityError):
@@ -133,4 +135,5 @@ def _copy(path: Path) -> Path:
         os.link(path, copied)
     except OSError:  # not every file system has links
         shutil.copyfile(path, copied)
+    shared_files.publish(copied)
     return copied

@@ -35,6 +35,7 @@ from apps.exchange.readers import FORMATS
 from apps.exchange.readers.base import RawRow
 from apps.exchange.rows import ItemRow, read_row
 from apps.exchange.selectors import PAGE_WAITS
+from apps.exchange.services.imports import discard_file
 from apps.exchange.values import ImportSchema
 from apps.projects.forms import ConfigForm, ProjectForm
 from apps.projects.models import ImportBatch, Item, Project
@@ -125,7 +126,7 @@ def _receive(request: SignedInRequest) -> HttpResponse:
         except InvalidInput as error:
             form.add_error("file", error.message)
             if upload:
-                upload.path.unlink(missing_ok=True)
+                discard_file(upload.path)
         else:
             template = request.POST.get("template", "")
             query = {"file": upload.token} | ({"template": template} if template else {})

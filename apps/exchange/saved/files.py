@@ -1,4 +1,4 @@
-"""The files of saved exports, below the data folder; never partial ones."""
+"""The files of saved exports, in the shared files; never partial ones."""
 
 import errno
 import hashlib
@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from django.conf import settings
-
+from apps.common import shared_files
 from labelhub.core.errors import LabelhubError
 from labelhub.core.phrases import Phrase
 
 FOLDER = "saved-exports"
 PART = ".part"
-PIECE = 1024 * 1024
 
 
 class CannotStore(LabelhubError):
@@ -33,7 +31,12 @@ class FileDigest:
 
 
 def path_of(name: str) -> Path:
-    return Path(settings.DATA_DIR) / FOLDER / name
+    return shared_files.local_path(shared_name(name))
+
+
+def shared_name(name: str) -> str:
+    """The name of a file among the shared files."""
+    return f"{FOLDER}/{name}"
 
 
 def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]) -> FileDigest:
@@ -43,6 +46,7 @@ def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]
         report: called after each piece with the bytes written so far; may raise to stop.
 
     Raises:
+        Unavailable: the bucket for files does not take it.
         CannotStore: the disk is full, or does not take the file.
     """
     target = path_of(name)
@@ -60,6 +64,7 @@ def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]
             file.flush()
             os.fsync(file.fileno())
         partial.replace(target)
+        shared_files.publish(target, lambda: report(size))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             message = Phrase(
@@ -74,37 +79,35 @@ def write_file(name: str, pieces: Iterable[bytes], report: Callable[[int], None]
         raise CannotStore(message) from error
     finally:
         partial.unlink(missing_ok=True)
+        if shared_files.in_bucket():
+            target.unlink(missing_ok=True)
     return FileDigest(size, digest.hexdigest())
 
 
 def read_file(name: str) -> Iterator[bytes]:
     """The file in pieces; FileNotFoundError if it is gone."""
-    file = path_of(name).open("rb")
-
-    def pieces() -> Iterator[bytes]:
-        with file:
-            while piece := file.read(PIECE):
-                yield piece
-
-    return pieces()
+    return shared_files.read_pieces(shared_name(name))
 
 
 def checksum(name: str) -> FileDigest | None:
     """Size and SHA-256 of the file as it is now; None if it is gone."""
     try:
-        with path_of(name).open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            return FileDigest(file.tell(), sha256)
+        pieces = read_file(name)
     except FileNotFoundError:
         return None
+    digest, size = hashlib.sha256(), 0
+    for piece in pieces:
+        digest.update(piece)
+        size += len(piece)
+    return FileDigest(size, digest.hexdigest())
 
 
 def remove(name: str) -> None:
     """Delete the file; there may be none."""
     if name:
-        path_of(name).unlink(missing_ok=True)
+        shared_files.delete(shared_name(name))
 
 
 def stored_names() -> list[str]:
     """The names of all files, including unfinished ones."""
-    return [path.name for path in path_of("").glob("*")]
+    return shared_files.names_in(FOLDER)

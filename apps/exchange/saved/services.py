@@ -1,5 +1,6 @@
 """Requests, writes and deletes saved exports; one worker writes, from the start after a kill."""
 
+import logging
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +13,9 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.authors.models import Erasure
+from apps.common import shared_files
 from apps.common.jobs import (
+    RETRY_AFTER,
     JobRun,
     LeaseLost,
     Postponed,
@@ -28,8 +31,10 @@ from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Notification, Project
 from apps.projects.notifications import notify_end
-from labelhub.core.errors import Conflict, InvalidInput, NotFound
+from labelhub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
 from labelhub.core.phrases import Phrase, join_sentences
+
+logger = logging.getLogger(__name__)
 
 READY = SavedExport.Status.DONE
 
@@ -158,6 +163,9 @@ def write_export(run: JobRun) -> None:
     except LeaseLost:
         files.remove(export.stored_name)
         raise
+    except Unavailable as error:
+        logger.warning("Saved export %s waits: %s", export.pk, error)
+        raise Postponed(error.message, RETRY_AFTER) from error
 
 
 def drop_outdated() -> None:
@@ -177,6 +185,8 @@ def keep_exports() -> None:
     """Delete outdated files, and those without a row, whose project was deleted or whose worker was
     killed."""
     drop_outdated()
+    if not shared_files.is_due(files.FOLDER):
+        return
     names = files.stored_names()
     if not names:
         return

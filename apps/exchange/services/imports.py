@@ -1,8 +1,10 @@
 """Imports: one worker reads the stored file chunk by chunk, and another can resume."""
 
+import logging
 import math
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import asdict
 from datetime import timedelta
@@ -10,13 +12,22 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common import shared_files
 from apps.common.bulk import refresh_statistics
-from apps.common.jobs import JobRun, Postponed, failure_message, job, start_job, work_on
+from apps.common.jobs import (
+    RETRY_AFTER,
+    JobRun,
+    Postponed,
+    failure_message,
+    job,
+    start_job,
+    work_on,
+)
 from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import format_of, open_rows
 from apps.exchange.readers.base import shortened
@@ -39,10 +50,12 @@ from apps.projects.models import ImportBatch, Item, Notification, Project
 from apps.projects.notifications import notify_end
 from apps.projects.selectors import current_schema
 from apps.projects.services import add_labels
-from labelhub.core.errors import Conflict, InvalidInput, LabelhubError
+from labelhub.core.errors import Conflict, InvalidInput, LabelhubError, Unavailable
 from labelhub.core.phrases import Phrase
 from labelhub.core.schema import MAX_LABELS, Schema
 from labelhub.core.schema.definition import join_names
+
+logger = logging.getLogger(__name__)
 
 KIND = "exchange.import"
 FOLDER = "imports"
@@ -60,8 +73,9 @@ def store_upload(pieces: Iterable[bytes]) -> Path:
 
     Raises:
         InvalidInput: more than MAX_BYTES; the file is removed.
+        Unavailable: the bucket for files does not take it; likewise.
     """
-    path: Path = settings.DATA_DIR / stored_name(uuid.uuid4().hex)
+    path = shared_files.local_path(stored_name(uuid.uuid4().hex))
     path.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     try:
@@ -73,10 +87,16 @@ def store_upload(pieces: Iterable[bytes]) -> Path:
                         "The file exceeds %(value)s GB; split it.", value=MAX_BYTES // 1024**3
                     )
                 file.write(piece)
+        shared_files.publish(path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
     return path
+
+
+def discard_file(path: Path) -> None:
+    """Delete a file of :func:`store_upload`."""
+    shared_files.delete(shared_files.name_of(path))
 
 
 def receive_upload(
@@ -99,30 +119,36 @@ def receive_upload(
         return ImportBatch.objects.create(
             project=project,
             file_name=printable[:255] or "upload",
-            stored_path=str(path.relative_to(settings.DATA_DIR)),
+            stored_path=shared_files.name_of(path),
             format=name,
             bytes_total=path.stat().st_size,
             created_by=actor,
         )
     except BaseException:
-        path.unlink(missing_ok=True)
+        discard_file(path)
         raise
 
 
 def sweep_uploads() -> None:
     """Remove old files that no import needs: their project was deleted, or a process was killed
     before it made their row. Cheap enough for every few seconds."""
-    folder = settings.DATA_DIR / FOLDER
-    before = (timezone.now() - STALE_AFTER).timestamp()
-    old = [path for path in folder.glob("*") if path.stat().st_mtime < before]
-    if not old:
+    if not shared_files.is_due(FOLDER):
         return
+    before = (timezone.now() - STALE_AFTER).timestamp()
+    names = [stored_name(name) for name in shared_files.names_in(FOLDER)]
+    with suppress(FileNotFoundError):  # another worker sweeps too
+        old = [name for name in names if shared_files.age_of(name) < before]
+        needed = set(unended_uploads()) if old else set()
+        for name in old:
+            if name not in needed:
+                shared_files.delete(name)
+
+
+def unended_uploads(alias: str | None = None) -> "QuerySet[ImportBatch, str]":
+    """The files that imports will read."""
     ended = [ImportBatch.Status.DONE, ImportBatch.Status.FAILED]
-    unended = ImportBatch.objects.exclude(status__in=ended)
-    needed = set(unended.values_list("stored_path", flat=True))
-    for path in old:
-        if str(path.relative_to(settings.DATA_DIR)) not in needed:
-            path.unlink(missing_ok=True)
+    rows = ImportBatch.objects.using(alias).exclude(status__in=ended).exclude(stored_path="")
+    return rows.values_list("stored_path", flat=True)
 
 
 def cancel_upload(batch: ImportBatch) -> None:
@@ -184,13 +210,14 @@ def queue_import(
 
 
 def stored_file(batch: ImportBatch) -> Path:
-    return Path(settings.DATA_DIR) / batch.stored_path
+    """The file on this machine; raises as :func:`apps.common.shared_files.local_copy`."""
+    return shared_files.local_copy(batch.stored_path)
 
 
 def discard_upload(batch: ImportBatch) -> None:
     """Remove the stored file, if there is one."""
     if batch.stored_path:
-        stored_file(batch).unlink(missing_ok=True)
+        shared_files.delete(batch.stored_path)
 
 
 CHUNK_ROWS = 1000
@@ -295,7 +322,12 @@ def _rows(
         refuse(waited)
         run.keep()
 
-    for raw in merge_tasks(open_rows(stored_file(batch), batch.format, meanwhile=wait)):
+    try:
+        path = stored_file(batch)
+    except Unavailable as error:
+        logger.warning("Import %s waits: %s", batch.pk, error)
+        raise Postponed(error.message, RETRY_AFTER) from error
+    for raw in merge_tasks(open_rows(path, batch.format, meanwhile=wait)):
         run.keep()
         yield read_row(raw, columns, schema), raw.position, raw.size
 

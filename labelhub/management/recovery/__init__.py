@@ -1,0 +1,1 @@
+"""Backups: what is in them, how they are written, checked and restored."""
