@@ -2,7 +2,7 @@
 
 from labelhub import IS_INSTALLED
 from labelhub.settings.base import *  # noqa: F403 - settings modules build on base
-from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT, env
+from labelhub.settings.base import DATA_DIR, SECRET_KEY, STATIC_ROOT, STORAGES, env
 from labelhub.settings.checks import load_secret
 
 SECRET_KEY = SECRET_KEY or load_secret(DATA_DIR / "secret-key")
