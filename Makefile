@@ -61,12 +61,13 @@ screenshots: install-dev  ## take the README's pictures anew, from a fresh demo
 e2e: install-dev  ## browser tests: journeys, and every page; fails without a Chromium
 	LABELHUB_REQUIRE_BROWSER=1 $(BIN)/python -m pytest tests/e2e -m e2e -n 2 --dist worksteal -ra
 
-$(PEERS)/.done: tests/peers/requirements.txt
+$(PEERS)/.done: tests/peers/requirements.txt tests/peers/package.json
 	@deploy/make-venv $(PYTHON) $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/peers/requirements.txt
+	cp tests/peers/package.json $(PEERS) && npm install --silent --no-package-lock --prefix $(PEERS)
 	@touch $@
 
-test-peers: install-dev $(PEERS)/.done  ## against the real Label Studio, by hand and before a release (REWRITE=1: renew the files of the daily tests)
+test-peers: install-dev $(PEERS)/.done  ## against the real Label Studio and a certified OpenID provider, by hand and before a release (REWRITE=1: renew the files of the daily tests)
 	LABELHUB_PEERS=$(PEERS) LABELHUB_PEERS_REWRITE=$(REWRITE) $(BIN)/python -m pytest tests/peers -m peers -ra
 
 bench: install-dev  ## benchmarks: a table and JSON each

@@ -2,6 +2,7 @@
 
 from allauth.account.decorators import secure_admin_login
 from allauth.account.urls import urlpatterns as allauth
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 
@@ -24,10 +25,10 @@ handler500 = "apps.common.api.errors.server_error"
 # The console's own form does not limit password attempts; allauth's does.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
-# allauth's pages to sign in and set a password, and those that its code redirects to. The
-# page of e-mail addresses is off: people sign in by address, and nothing verifies a new one.
+# allauth's pages of passwords, and those that its code redirects to; apps.accounts has those of
+# other ways to sign in. The page of e-mail addresses is off: people sign in by address, and nothing
+# verifies a new one.
 ACCOUNT_PAGES = {
-    "account_login",
     "account_logout",
     "account_inactive",
     "account_signup",  # closed, but linked in mails to unknown addresses
@@ -44,6 +45,12 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("accounts/", include([page for page in allauth if page.name in ACCOUNT_PAGES])),
     path("api/", include("labelhub.api_urls")),
+    # Imported where there is a directory only: it is an extra of the package.
+    *(
+        [path("scim/v2/", include("apps.accounts.scim.urls"))]
+        if settings.LABELHUB_SCIM_TOKEN
+        else []
+    ),
     *common,
     *accounts,
     *projects,

@@ -1,17 +1,40 @@
-"""allauth's sign-in, without its public sign-up."""
+"""allauth's sign-in, without its public sign-up: by password, provider and second step."""
 
-from typing import Any
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal.ratelimit import get_ip
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 
+from apps.accounts.identities import SignInRefused, sign_in_identity
 from apps.accounts.models import User
+from apps.accounts.providers import by_provider, find_provider, must_use_provider, saml_app
+from apps.accounts.sessions import list_session
+from apps.accounts.sign_in_failures import failure_page
 from apps.common.addresses import shows_page
+from apps.common.sealing import seal, unseal
+from labelhub.core.phrases import Phrase
+
+if TYPE_CHECKING:
+    from allauth.socialaccount.providers.base import Provider
+
+logger = logging.getLogger(__name__)
 
 
 class ClosedSignupAdapter(DefaultAccountAdapter):
@@ -21,9 +44,39 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         """Never."""
         return False
 
+    def is_reauthentication_required(self, *, app: str) -> bool:
+        """Also before an account is connected with another one of the provider."""
+        if app == "allauth.socialaccount":
+            return True
+        return bool(super().is_reauthentication_required(app=app))
+
+    def pre_login(
+        self, request: HttpRequest, user: AbstractBaseUser, **kwargs: Any
+    ) -> HttpResponse | None:
+        """Refuse other ways in to people who belong to the provider: they would outlast it."""
+        by_social = "sociallogin" in (kwargs["signal_kwargs"] or {})
+        if isinstance(user, User) and not by_social and must_use_provider(user):
+            logger.warning("refused %s, who signs in by the provider only", user)
+            messages.error(request, gettext("Sign in with the button of your company."))
+            return redirect("account_login")
+        response: HttpResponse | None = super().pre_login(request, user, **kwargs)
+        if response is not None:
+            logger.warning("refused %s, whose account is not active", user)
+        return response
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        """Log it."""
+        super().authentication_failed(request, **credentials)
+        logger.warning("wrong name or password from %s", get_ip(request))
+
     def login(self, request: HttpRequest, user: AbstractBaseUser) -> None:
-        """The language of the browser is theirs, if they have not chosen one."""
+        """Sessions by the provider end after a time, so that leavers are noticed. The language of
+        the browser is theirs, if they have not chosen one."""
         super().login(request, user)
+        if by_provider(get_authentication_records(request, user)):
+            hours = timedelta(hours=settings.LABELHUB_SSO_SESSION_HOURS)
+            request.session.set_expiry(timezone.now() + hours)
+        list_session(request)
         language = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME)
         if language in dict(settings.LANGUAGES):
             User.objects.filter(pk=user.pk, language="").update(language=language)
@@ -37,7 +90,9 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         return "/"
 
     def clean_password(self, password: str, user: AbstractBaseUser | None = None) -> str:
-        """Refuse the password that somebody else has set."""
+        """Refuse the password that somebody else has set, and any for people of the provider."""
+        if isinstance(user, User) and must_use_provider(user):
+            raise ValidationError(gettext("You sign in by the provider, without a password."))
         if isinstance(user, User) and user.must_change_password and user.check_password(password):
             raise ValidationError(
                 gettext("Choose another password than the one that you were given.")
@@ -54,3 +109,95 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         anywhere would lock a person out everywhere."""
         by_name = super()._get_login_attempts_cache_key(request, **credentials)
         return f"{by_name}:{get_ip(request)}"
+
+
+class ProviderAdapter(DefaultSocialAccountAdapter):
+    """Sign-in at the company's provider, of which settings name one by protocol."""
+
+    def get_provider(
+        self, request: HttpRequest, provider: str, client_id: str | None = None
+    ) -> "Provider":
+        """The provider with that id, which is its issuer.
+
+        Raises:
+            SocialApp.DoesNotExist: it is not configured (any more).
+        """
+        found = find_provider(request, provider)
+        if found is None:
+            raise SocialApp.DoesNotExist
+        return found
+
+    def get_app(
+        self, request: HttpRequest, provider: str, client_id: str | None = None
+    ) -> SocialApp:
+        """The SAML provider, as allauth's views of SAML ask for it."""
+        app = saml_app()
+        if app is None or client_id != app.client_id:
+            raise SocialApp.DoesNotExist
+        return app
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Find or make the account; allauth then signs in who is known."""
+        if sociallogin.state.get("process") == AuthProcess.CONNECT:
+            self._check_connection(request, sociallogin)
+            return
+        try:
+            user = sign_in_identity(sociallogin.claims)
+        except SignInRefused as refusal:
+            logger.warning("refused %s: %s", sociallogin.account.uid, refusal.message)
+            raise ImmediateHttpResponse(
+                failure_page(request, "refused", words=refusal.message)
+            ) from None
+        sociallogin.user = user
+        sociallogin.account = SocialAccount.objects.get(
+            provider=sociallogin.account.provider, uid=sociallogin.account.uid
+        )
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: "Provider",
+        error: str | None = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        """Log what allauth's views of SAML refuse, and say it on our page."""
+        reason = "denied" if error == AuthError.CANCELLED else "rejected"
+        detail = (extra_context or {}).get("saml_last_error_reason") or exception or error
+        logger.warning("sign-in by %s failed: %s: %s", provider.sub_id, reason, detail)
+        raise ImmediateHttpResponse(failure_page(request, reason))
+
+    def get_connect_redirect_url(self, request: HttpRequest, socialaccount: SocialAccount) -> str:
+        """Where people see what they are connected with."""
+        return reverse("mfa_index")
+
+    def _check_connection(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        mine = SocialAccount.objects.filter(
+            user=request.user.pk, provider=sociallogin.account.provider
+        )
+        if mine.exclude(uid=sociallogin.account.uid).exists():
+            raise ImmediateHttpResponse(
+                failure_page(
+                    request,
+                    "refused",
+                    words=Phrase(
+                        "Your account is connected with somebody else of this provider already."
+                    ),
+                )
+            )
+
+
+class TwoStepAdapter(DefaultMFAAdapter):
+    """Secrets of the second step, encrypted at rest."""
+
+    def encrypt(self, text: str) -> str:
+        """Sealed, as text."""
+        return seal(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """The counterpart.
+
+        Raises:
+            CannotOpen: no key decrypts it.
+        """
+        return unseal(encrypted_text.encode()).decode()

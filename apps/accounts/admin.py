@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.db.models import QuerySet
@@ -9,8 +12,12 @@ from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
-from apps.accounts.models import ApiKey, User
+from apps.accounts.models import ApiKey, DirectoryGroup, User
 from apps.accounts.services import revoke_api_key
+from apps.accounts.sessions import end_sessions
+
+# Settings name the providers, no tokens are kept, and sessions are ended with their person.
+admin.site.unregister([Authenticator, SocialAccount, SocialApp, SocialToken, UserSession])
 
 
 @admin.register(User)
@@ -31,6 +38,15 @@ class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic o
         ("May", {"fields": ["is_active", "is_staff", "is_superuser", "user_permissions"]}),
         ("Dates", {"fields": ["last_login", "date_joined"]}),
     ]
+
+    actions = ["end_sessions"]
+
+    @admin.action(description="End all sessions of the selected people", permissions=["change"])
+    def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
+        """Sign them out everywhere, at once."""
+        for user in people:
+            end_sessions(user)
+        self.message_user(request, "They are signed out everywhere.")
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001 - as Django calls it
         """A new person gets a password of their own at the first sign-in."""
@@ -75,3 +91,42 @@ class ApiKeyAdmin(ModelAdmin):
         for key in keys:
             revoke_api_key(key=key)
         self.message_user(request, "The keys no longer work.")
+
+
+class _ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+    def has_add_permission(self, _request: HttpRequest) -> bool:
+        """No: people set these up, or the provider says them."""
+        return False
+
+    def has_change_permission(self, _request: HttpRequest, _obj: object = None) -> bool:
+        """No, for the same reason."""
+        return False
+
+
+@admin.register(Authenticator)
+class AuthenticatorAdmin(_ReadOnly):
+    """Second steps. Delete all of a person who lost theirs; they set up new ones."""
+
+    list_display = ["user", "type", "created_at", "last_used_at"]
+    list_filter = ["type"]
+    search_fields = ["user__username", "user__email"]
+    list_select_related = ["user"]
+    exclude = ["data"]  # keys, sealed
+
+
+@admin.register(SocialAccount)
+class IdentityAdmin(_ReadOnly):
+    """Who is whom at the company's provider. Delete one to disconnect it."""
+
+    list_display = ["user", "provider", "uid", "date_joined", "last_login"]
+    search_fields = ["user__username", "user__email", "uid"]
+    list_select_related = ["user"]
+    exclude = ["extra_data"]
+
+
+@admin.register(DirectoryGroup)
+class DirectoryGroupAdmin(_ReadOnly):
+    """Groups that the provider has sent."""
+
+    list_display = ["name", "external_id", "created_at"]
+    search_fields = ["name", "external_id"]

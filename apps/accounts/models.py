@@ -1,8 +1,10 @@
-"""Users and their API keys."""
+"""Users, their API keys, and the groups that the company's provider puts them in."""
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models.functions import Lower
 from django.utils import timezone
+from django.utils.crypto import salted_hmac as keyed
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
@@ -30,12 +32,57 @@ class User(AbstractUser):
         max_length=10, blank=True, editable=False, help_text="Chosen in a page; for their e-mails."
     )
 
+    # Rows of servers that know nothing of these get the database's defaults.
+    operator_by_group = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="A group of the provider makes them an operator.",
+    )
+    creator_by_group = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="A group of the provider lets them add users.",
+    )
+    session_epoch = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Part of each session's hash: a new one ends all sessions at once.",
+    )
+    scim_name = models.CharField(
+        max_length=255,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The directory's name of an account that it manages by SCIM.",
+    )
+    scim_external_id = models.CharField(
+        max_length=255, blank=True, default="", db_default="", editable=False
+    )
+
     class Meta(AbstractUser.Meta):  # type: ignore[name-defined]
         constraints = [
             models.UniqueConstraint(
                 fields=["email"], condition=~models.Q(email=""), name="accounts_user_email_once"
-            )
+            ),
+            models.UniqueConstraint(
+                Lower("scim_name"),
+                condition=~models.Q(scim_name=""),
+                name="accounts_scim_name_once",
+            ),
         ]
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Also of the epoch; without one, what Django computes."""
+        of_password: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]
+        if not self.session_epoch:
+            return of_password
+        return keyed(of_password, self.session_epoch, secret=secret, algorithm="sha256").hexdigest()
 
     @property
     def makes_accounts(self) -> bool:
@@ -81,3 +128,33 @@ class ApiKey(models.Model):
     def may_write(self) -> bool:
         """Whether the key allows changes."""
         return self.scope == self.Scope.WRITE
+
+
+class DirectoryGroup(models.Model):
+    """A group of the company's provider, by the name (or the id) that the provider sends."""
+
+    name = models.CharField(max_length=255, unique=True)
+    external_id = models.CharField(max_length=255, blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GroupMember(models.Model):
+    """A person is in a group, as the source says. Each source replaces only what it said."""
+
+    class Source(models.TextChoices):
+        SIGN_IN = "sign_in", _("at sign-in")
+        SCIM = "scim", "SCIM"
+
+    group = models.ForeignKey(DirectoryGroup, on_delete=models.CASCADE, related_name="members")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="group_members")
+    source = models.CharField(max_length=8, choices=Source.choices)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["group", "user", "source"], name="accounts_group_member_once"
+            )
+        ]

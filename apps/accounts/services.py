@@ -15,7 +15,7 @@ from apps.common.validation import check_model
 from labelhub.core.errors import InvalidInput
 
 KEY_MARK = "lh_"
-_ADD_USER = ("add_user", "accounts", "user")
+ADD_USER = ("add_user", "accounts", "user")
 PREFIX_LENGTH = len(KEY_MARK) + 6
 
 
@@ -73,7 +73,7 @@ def create_user(
     check_model(user)
     user.save()
     if makes_accounts:
-        user.user_permissions.add(Permission.objects.get_by_natural_key(*_ADD_USER))
+        user.user_permissions.add(Permission.objects.get_by_natural_key(*ADD_USER))
     return NewUser(user, chosen)
 
 

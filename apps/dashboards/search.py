@@ -45,6 +45,8 @@ ACTIONS = (
     Action(_("Create an API key"), "api_keys", terms="token REST"),
     Action(_("Choose your keys for Review"), "review_keys", terms=_("hotkeys shortcuts keyboard")),
     Action(_("Change your password"), "account_change_password"),
+    Action(_("Set up two-step verification"), "mfa_index", terms="2FA TOTP passkey"),
+    Action(_("See where you are signed in"), "session_list", terms=_("sessions devices")),
     Action(_("Read the API documentation"), "api_docs", terms="REST Swagger OpenAPI"),
 )
 

@@ -1,6 +1,8 @@
 """The socket that tells a page to reload a run. It writes nothing and sends no data."""
 
+import asyncio
 import time
+from contextlib import suppress
 from typing import Any
 
 from channels.db import database_sync_to_async
@@ -8,6 +10,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from django.urls import path
 
 from apps.accounts.selectors import find_active_user
+from apps.accounts.sessions import is_open
 from apps.debates import events
 from apps.debates.selectors import may_watch
 
@@ -15,12 +18,16 @@ NOT_SIGNED_IN = 4403
 NOT_FOUND = 4404
 #: Seconds for which the result of a check of rights stays valid.
 CHECK_EVERY = 30.0
+#: Seconds between looks at a quiet socket: it closes within a minute of the end of its session.
+WATCH_EVERY = 30.0
 
 
 class RunProgressConsumer(AsyncJsonWebsocketConsumer):
     """Sends ``{"type": "changed"}`` to members of the project whenever the run has changed."""
 
     group = ""
+    #: Closes the socket after the session has ended.
+    watch: asyncio.Task[None] | None = None
     #: Time of the last check of rights, by :func:`time.monotonic`.
     checked_at = 0.0
 
@@ -40,9 +47,12 @@ class RunProgressConsumer(AsyncJsonWebsocketConsumer):
         self.group = events.run_group(run_id)
         await self.channel_layer.group_add(self.group, self.channel_name)
         await self.send_json({"type": "changed"})
+        self.watch = asyncio.create_task(self._close_when_ended())
 
     async def disconnect(self, code: int) -> None:
         """Leave the group."""
+        if self.watch is not None:
+            self.watch.cancel()
         if self.group:
             await self.channel_layer.group_discard(self.group, self.channel_name)
 
@@ -56,17 +66,23 @@ class RunProgressConsumer(AsyncJsonWebsocketConsumer):
             return
         await self.send_json({"type": "changed"})
 
+    async def _close_when_ended(self) -> None:
+        while await self._may_still_watch():  # noqa: ASYNC110 - the end of a session is no event
+            await asyncio.sleep(WATCH_EVERY)
+        with suppress(RuntimeError):  # closed meanwhile
+            await self.close(code=NOT_FOUND)
+
     async def _may_still_watch(self) -> bool:
         """Checked at most every :data:`CHECK_EVERY` seconds: sockets may be open for days."""
         if self.checked_at and time.monotonic() - self.checked_at < CHECK_EVERY:
             return True
         run_id = self.scope["url_route"]["kwargs"]["run_id"]
-        user_id = self.scope["user"].pk
+        user_id, session_key = self.scope["user"].pk, self.scope["session"].session_key
 
         def look_up() -> bool:
             # The user in the scope has the rights of the moment when the socket was opened.
             user = find_active_user(user_id)
-            return user is not None and may_watch(user, run_id)
+            return user is not None and is_open(session_key, user_id) and may_watch(user, run_id)
 
         allowed: bool = await database_sync_to_async(look_up, thread_sensitive=False)()
         self.checked_at = time.monotonic()

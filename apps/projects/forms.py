@@ -179,6 +179,17 @@ class InviteForm(PlaceForm):
     field_order = ["to", "role", "kind", "uses", "days"]
 
 
+class GroupRoleForm(PlaceForm):
+    """What everybody in a group of the company's provider is."""
+
+    group = forms.CharField(
+        label=_("Group"),
+        max_length=255,
+        help_text=_("By the name or id that your company's sign-in sends, letter by letter."),
+    )
+    field_order = ["group", "role", "kind"]
+
+
 class JoinForm(forms.Form):
     """A new account of a person who was invited."""
 

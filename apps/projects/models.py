@@ -171,12 +171,32 @@ class Membership(models.Model):
     )
     role = models.CharField(max_length=10, choices=Role.choices)
     kind = models.CharField(max_length=10, choices=ReviewerKind.choices, default=ReviewerKind.CROWD)
+    group = models.CharField(
+        max_length=255, blank=True, default="", db_default="", editable=False,
+        help_text="The provider's group that gives it; empty: given by hand.",
+    )  # fmt: skip
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         ordering = ["role", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["project", "user"], name="projects_membership_once")
+        ]
+
+
+class GroupRole(models.Model):
+    """Everybody in a group of the company's provider has this role in the project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="group_roles")
+    group = models.CharField(max_length=255, help_text="By the name that the provider sends.")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    kind = models.CharField(max_length=10, choices=ReviewerKind.choices, default=ReviewerKind.CROWD)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["group"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "group"], name="projects_group_role_once")
         ]
 
 

@@ -80,7 +80,7 @@ def set_schema(*, project: Project, schema: Schema, actor: User | None) -> Label
             ``apps.reviews.schema_changes`` makes other changes.
         Conflict: another schema change is running.
     """
-    _lock(project)
+    lock_project(project)
     refuse_while_changing(project)
     current = current_schema(project)
     if current.parsed == schema:
@@ -101,7 +101,7 @@ def add_labels(*, project: Project, names: Sequence[str], actor: User | None) ->
         InvalidInput: a name cannot be a label, or there would be too many.
         Conflict: another schema change is running.
     """
-    _lock(project)
+    lock_project(project)
     schema = current_schema(project).parsed
     new = {fold(name): name for name in names if not schema.task.knows(schema, name)}
     labels = [label.to_json() for label in schema.labels]
@@ -149,7 +149,7 @@ def hold_labels(project: Project) -> None:
 @transaction.atomic
 def set_guideline(*, project: Project, text: str, actor: User | None) -> Guideline:
     """Make ``text`` the newest version of the guideline; an equal one changes nothing."""
-    _lock(project)
+    lock_project(project)
     text = text.replace("\r\n", "\n").strip()
     current = current_guideline(project)
     if current is not None and current.text == text:
@@ -162,20 +162,21 @@ def set_guideline(*, project: Project, text: str, actor: User | None) -> Guideli
 def set_member(
     *, project: Project, user: User, role: str, kind: str, actor: User | None
 ) -> Membership:
-    """Add ``user`` to ``project`` with this role and kind, or change them.
+    """Add ``user`` to ``project`` with this role and kind, or change them. What is given so, by
+    hand, no group takes away.
 
     Raises:
         InvalidInput: role or kind is unknown, or the last manager would lose the role.
     """
-    _lock(project)
+    lock_project(project)
     found = project.memberships.filter(user=user).first()
     member = found or Membership(project=project, user=user)
     if found and role != Role.MANAGER:
         _require_other_manager(found)
-    member.role, member.kind = role, kind
+    member.role, member.kind, member.group = role, kind, ""
     check_model(member)
     member.save()
-    _announce_lost_rights(project, user, role)
+    announce_lost_rights(project, user, role)
     project.known_member = None
     logger.info("%s made %s %s of %s", actor, user, role, project.slug)
     return member
@@ -189,13 +190,13 @@ def remove_member(*, project: Project, user: User, actor: User | None) -> None:
         NotFound: they are no member.
         InvalidInput: they are the last manager.
     """
-    _lock(project)
+    lock_project(project)
     member = project.memberships.filter(user=user).first()
     if member is None:
         raise NotFound("%(user)s is not a member of this project.", user=user)
     _require_other_manager(member)
     member.delete()
-    _announce_lost_rights(project, user, role=None)
+    announce_lost_rights(project, user, role=None)
     project.known_member = None
     security.info("%s removed %s from %s", actor, user, project.slug)
 
@@ -243,7 +244,7 @@ def delete_project(*, project: Project, actor: User | None) -> None:
     project.delete()
 
 
-def _lock(project: Project) -> None:
+def lock_project(project: Project) -> None:
     """One change at a time, as version numbers and managers are counted."""
     Project.objects.select_for_update().get(pk=project.pk)
 
@@ -290,7 +291,8 @@ def _require_additive(old: Schema, new: Schema) -> None:
             )
 
 
-def _announce_lost_rights(project: Project, user: User, role: str | None) -> None:
+def announce_lost_rights(project: Project, user: User, role: str | None) -> None:
+    """Tell other apps that ``user``, whose role is now ``role``, may no longer label."""
     if role not in ROLES_WITH[Right.REVIEW] and not user.is_superuser:
         reviewer_left.send(sender=Project, project=project, user=user)
 

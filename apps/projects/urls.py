@@ -14,6 +14,12 @@ urlpatterns = [
     ),
     path("p/<slug:slug>/people/<int:user_id>/", people.member_change, name="member_change"),
     path("p/<slug:slug>/people/<int:user_id>/remove/", people.member_remove, name="member_remove"),
+    path("p/<slug:slug>/people/groups/", people.group_role_set, name="group_role_set"),
+    path(
+        "p/<slug:slug>/people/groups/<int:rule_id>/remove/",
+        people.group_role_remove,
+        name="group_role_remove",
+    ),
     path("join/<str:invitation>/", people.join_project, name="join"),
     path("notifications/", notifications.notification_list, name="notification_list"),
     path(

@@ -22,6 +22,13 @@ from labelhub.settings.logs import (
     tracing_endpoint,
 )
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
+from labelhub.settings.sign_in import (
+    SCIM_SERVICE_PROVIDER,  # noqa: F401 - read from here by name
+    oidc_provider,
+    required_two_step,
+    saml_provider,
+    scim_token,
+)
 
 # Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
 # first import, after the settings.
@@ -59,6 +66,10 @@ LABELHUB_TRUSTED_PROXIES = check_networks(
 
 INSTALLED_APPS = [
     "labelhub.apps.LabelhubConfig",
+    # Before apps.accounts, which replaces their pages in the console.
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.usersessions",
     "apps.common",
     "apps.accounts",
     "apps.projects",
@@ -108,6 +119,8 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "apps.accounts.middleware.SignInMiddleware",
     "apps.accounts.middleware.FirstPasswordMiddleware",
+    "apps.accounts.middleware.TwoStepMiddleware",
+    "apps.accounts.middleware.LastSeenMiddleware",
     "apps.common.middleware.LabelhubErrorMiddleware",
     "apps.common.api.middleware.RestAddressMiddleware",
 ]
@@ -249,6 +262,35 @@ ACCOUNT_RATE_LIMITS = {
 INVITATION_RATE_LIMITS = {"join": "120/m/ip", "mail": "30/h/user"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
+
+# The company's provider, see docs/sign-in.md.
+LABELHUB_OIDC = oidc_provider(env)
+LABELHUB_SAML = saml_provider(env)
+# Only the provider, and passwords of operators.
+LABELHUB_SSO_ONLY = env.bool("LABELHUB_SSO_ONLY", default=False)
+# E-mail domains whose addresses the provider alone gives out.
+LABELHUB_SSO_DOMAINS: list[str] = [
+    domain.strip().lower() for domain in env.list("LABELHUB_SSO_DOMAINS", default=[])
+]
+LABELHUB_SSO_SESSION_HOURS = env.float("LABELHUB_SSO_SESSION_HOURS", default=12)
+LABELHUB_SSO_GROUPS_CLAIM = env.str("LABELHUB_SSO_GROUPS_CLAIM", default="groups")
+# Groups of the provider: who may sign in (empty: everybody), operate, and create accounts.
+LABELHUB_SSO_ALLOWED_GROUPS: list[str] = env.list("LABELHUB_SSO_ALLOWED_GROUPS", default=[])
+LABELHUB_SSO_OPERATORS: list[str] = env.list("LABELHUB_SSO_OPERATORS", default=[])
+LABELHUB_SSO_ACCOUNT_CREATORS: list[str] = env.list("LABELHUB_SSO_ACCOUNT_CREATORS", default=[])
+LABELHUB_SCIM_TOKEN = scim_token(env)
+SOCIALACCOUNT_ADAPTER = "apps.accounts.adapter.ProviderAdapter"
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+# Starting at the provider costs a session; a company may be behind one address.
+SSO_RATE_LIMITS = {"start": "300/m/ip"}
+
+LABELHUB_REQUIRE_2FA = required_two_step(env)
+# Whether that also holds for people who come from the provider, which has its own second step.
+LABELHUB_REQUIRE_2FA_SSO = env.bool("LABELHUB_REQUIRE_2FA_SSO", default=False)
+MFA_ADAPTER = "apps.accounts.adapter.TwoStepAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_TOTP_ISSUER = "LabelHub"
 vars().update(env.email_url("LABELHUB_EMAIL_URL", default="consolemail://"))
 # Notifications and invitations are sent by e-mail only where a server is named.
 LABELHUB_SENDS_MAIL = bool(env.str("LABELHUB_EMAIL_URL", default=""))

@@ -9,6 +9,7 @@ os.environ.setdefault("LABELHUB_DATA_DIR", tempfile.mkdtemp(prefix="labelhub-tes
 from labelhub.settings.base import *  # noqa: F403 - the folder must be set first
 
 SECRET_KEY = "only-for-tests"  # noqa: S105 - guards nothing
+LABELHUB_SCIM_TOKEN = "of-the-directory-of-the-tests-0123"  # noqa: S105 - the same; addresses need it
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 STORAGES |= {  # noqa: F405

@@ -61,6 +61,22 @@ PAGES = {
     "api_schema": row(GET=EVERYBODY),
     "api_keys": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "api_key_revoke": row(POST=OWN),
+    "mfa_index": row(GET=SIGNED_IN),
+    "session_list": row(GET=SIGNED_IN),
+    # Nobody of the test has a session with a row.
+    "session_end": row(POST=OWN, absent=("POST",)),
+    "sessions_end_others": row(POST=SIGNED_IN),
+    # The test's server has no provider, except the address that asks for the password first.
+    "oidc_login": row(GET=EVERYBODY, absent=("GET",)),
+    "oidc_connect": row(GET=SIGNED_IN, POST=SIGNED_IN),
+    "oidc_callback": row(GET=EVERYBODY, absent=("GET",)),
+    "oidc_logout": row(POST=EVERYBODY, absent=("POST",)),
+    "sso_saml_login": row(GET=EVERYBODY, absent=("GET",)),
+    "sso_saml_connect": row(GET=SIGNED_IN, POST=SIGNED_IN),
+    "saml_acs": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
+    "saml_finish_acs": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
+    "saml_sls": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
+    "saml_metadata": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
     "project_create": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "project_preview": row(POST=SIGNED_IN),
     "project_from_config": row(GET=SIGNED_IN, POST=SIGNED_IN),
@@ -72,6 +88,8 @@ PAGES = {
     "project_people": row(GET=MANAGE),
     "member_invite": CHANGE,
     "invitation_revoke": CHANGE,
+    "group_role_set": CHANGE,
+    "group_role_remove": CHANGE,
     # Whoever has the link may join; the test's has been used.
     "join": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
     "notification_list": row(GET=SIGNED_IN),
@@ -389,6 +407,28 @@ ACCOUNT_PAGES = {
     "account_reauthenticate": SIGNED_IN,
     "account_change_password": SIGNED_IN,
     "account_set_password": SIGNED_IN,
+    # Within a sign-in by password, which the test's people have not begun.
+    "mfa_authenticate": EVERYBODY,
+    "mfa_login_webauthn": EVERYBODY,
+    "mfa_reauthenticate": SIGNED_IN,
+    "mfa_reauthenticate_webauthn": SIGNED_IN,
+    "mfa_activate_totp": SIGNED_IN,
+    "mfa_deactivate_totp": SIGNED_IN,
+    "mfa_view_recovery_codes": SIGNED_IN,
+    "mfa_generate_recovery_codes": SIGNED_IN,
+    "mfa_add_webauthn": SIGNED_IN,
+    "mfa_remove_webauthn": SIGNED_IN,
+    # It leads to the page of one's ways in, which asks to sign in.
+    "mfa_list_webauthn": EVERYBODY,
+}
+
+# By the token of the company's directory alone; no person.
+DIRECTORY = {
+    "scim:users",
+    "scim:groups",
+    "scim:service-provider-config",
+    "scim:resource-types",
+    "scim:schemas",
 }
 
 # Asked for something of another project, these answer as for something that is nowhere, not by 404.

@@ -17,7 +17,15 @@ from apps.authors.consumers import websocket_urlpatterns as authors
 from apps.common.addresses import shows_page
 from apps.debates.consumers import websocket_urlpatterns as debates
 from apps.debates.selectors import may_watch
-from tests.architecture.access_table import ACCOUNT_PAGES, PAGES, REST, SILENT, Level, Row
+from tests.architecture.access_table import (
+    ACCOUNT_PAGES,
+    DIRECTORY,
+    PAGES,
+    REST,
+    SILENT,
+    Level,
+    Row,
+)
 from tests.architecture.access_world import ACTORS, MEMBERS, SECRET, World, shared_world
 
 pytestmark = pytest.mark.django_db
@@ -60,13 +68,13 @@ WITHIN_PROJECTS = [
 
 
 def test_every_address_is_in_the_table() -> None:
-    known = {*PAGES, *REST, *ACCOUNT_PAGES}
+    known = {*PAGES, *REST, *ACCOUNT_PAGES, *DIRECTORY}
     unknown = {name for name in PARTS if not name.startswith("admin:")} - known
     assert unknown == set(), "enter them in tests/architecture/access_table.py"
 
 
 def test_the_table_names_no_address_that_is_gone() -> None:
-    assert {*PAGES, *REST, *ACCOUNT_PAGES} - set(PARTS) == set()
+    assert {*PAGES, *REST, *ACCOUNT_PAGES, *DIRECTORY} - set(PARTS) == set()
 
 
 def test_the_addresses_without_a_page_are_known(world: World) -> None:
@@ -184,6 +192,13 @@ def test_account_pages(world: World, name: str) -> None:
     if ACCOUNT_PAGES[name] is Level.SIGNED_IN:
         assert statuses["anonymous"] == "login"
         assert statuses["viewer"] != "login"
+
+
+def test_addresses_of_the_directory_want_its_token_of_everybody(world: World) -> None:
+    for actor in ACTORS:
+        for client in (world.page_client(actor), world.rest_client(actor)):
+            found = {ask(client, method, reverse(n)) for n in DIRECTORY for method in METHODS}
+            assert found == {"401"}
 
 
 @pytest.mark.thorough

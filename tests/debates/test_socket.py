@@ -8,9 +8,11 @@ from asgiref.sync import sync_to_async
 from asgiref.testing import ApplicationCommunicator
 from channels.routing import URLRouter
 from django.contrib.auth.models import AnonymousUser
+from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.accounts.sessions import end_sessions
 from apps.debates import consumers, events
 from apps.debates.consumers import websocket_urlpatterns
 from apps.debates.models import Run
@@ -27,10 +29,17 @@ def run() -> Run:
     return started_run(project_with_items(1))
 
 
+@sync_to_async
 def socket(run_id: int, user: Any) -> ApplicationCommunicator:
     """A browser's side of the socket. (Channels' own test client wants a server we do not use.)"""
     path = f"/ws/v1/runs/{run_id}/"
-    scope = {"type": "websocket", "path": path, "headers": [], "subprotocols": [], "user": user}
+    client = Client()
+    if not user.is_anonymous:
+        client.force_login(user)
+    scope = {
+        "type": "websocket", "path": path, "headers": [], "subprotocols": [],
+        "user": user, "session": client.session,
+    }  # fmt: skip
     return ApplicationCommunicator(URLRouter(websocket_urlpatterns), scope)
 
 
@@ -82,19 +91,19 @@ async def test_a_member_hears_at_once_and_whenever_the_run_moves(run: Run, viewe
 
 
 async def test_strangers_and_people_not_signed_in_are_turned_away(run: Run, stranger: Any) -> None:
-    assert await closing_code(socket(run.pk, stranger)) == 4404
-    assert await closing_code(socket(run.pk, AnonymousUser())) == 4403
+    assert await closing_code(await socket(run.pk, stranger)) == 4404
+    assert await closing_code(await socket(run.pk, AnonymousUser())) == 4403
 
 
 async def test_a_first_password_opens_no_socket(run: Run, viewer: Any) -> None:
     viewer.must_change_password = True
     await sync_to_async(viewer.save)()
-    assert await closing_code(socket(run.pk, viewer)) == 4404
+    assert await closing_code(await socket(run.pk, viewer)) == 4404
 
 
 async def listening(run: Run, user: Any) -> ApplicationCommunicator:
     """A socket of ``user`` that has heard how the run stands."""
-    talk = socket(run.pk, user)
+    talk = await socket(run.pk, user)
     assert await accepted(talk)
     assert await heard(talk) == {"type": "changed"}
     return talk
@@ -118,6 +127,17 @@ async def test_who_was_switched_off_hears_no_more(
     talk = await listening(run, operator)
     await sync_to_async(User.objects.filter(pk=operator.pk).update)(is_active=False)
     events.announce_run(run.pk)
+    assert await talk.receive_output() == closed(consumers.NOT_FOUND)
+
+
+async def test_a_quiet_socket_closes_after_its_session_has_ended(
+    run: Run, viewer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(consumers, "CHECK_EVERY", 0)
+    monkeypatch.setattr(consumers, "WATCH_EVERY", 0.05)
+    talk = await listening(run, viewer)
+    assert await talk.receive_nothing(0.2)
+    await sync_to_async(end_sessions)(viewer)
     assert await talk.receive_output() == closed(consumers.NOT_FOUND)
 
 

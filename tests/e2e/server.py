@@ -34,6 +34,8 @@ class Server:
     seed: dict[str, str]
     passwords: dict[str, str] = field(default_factory=dict)
     key: str = ""
+    #: Further variables of its process.
+    settings: dict[str, str] = field(default_factory=dict)
 
     def manage(self, *words: str) -> Any:
         """What ``manage.py WORDS --json`` prints."""
@@ -126,7 +128,9 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def served(folder: Path, *, demo: bool = True) -> Iterator[Server]:
+def served(
+    folder: Path, *, demo: bool = True, settings: dict[str, str] | None = None
+) -> Iterator[Server]:
     """The demo, a viewer of it and a stranger, served on a free port; ended by its pid. Without
     ``demo``: a server as it is on its first day, with the account ``manager``.
 
@@ -137,7 +141,8 @@ def served(folder: Path, *, demo: bool = True) -> Iterator[Server]:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
         seed = {"LABELHUB_LLM_BASE_URL": endpoint, "LABELHUB_LLM_MODEL": "silent"}
-        server = Server(f"http://127.0.0.1:{free_port()}", folder, seed)
+        address = f"http://127.0.0.1:{free_port()}"
+        server = Server(address, folder, seed, settings=settings or {})
         if demo:
             _take_demo(server)
         else:
@@ -146,7 +151,7 @@ def served(folder: Path, *, demo: bool = True) -> Iterator[Server]:
             subprocess.run(migrate, cwd=ROOT, env=environment(folder), check=True)
             made = server.manage("create_user", "manager", "--superuser")
             server.passwords = {made["username"]: made["password"]}
-            _keep_passwords(folder)
+            keep_passwords(folder)
         process = start(server)
         try:
             until(lambda: is_ready(server, process), "the server")
@@ -171,7 +176,7 @@ def _take_demo(server: Server) -> None:
         connection.execute(sql, (server.seed["LABELHUB_LLM_BASE_URL"], known["endpoint"]))
 
 
-def _keep_passwords(folder: Path) -> None:
+def keep_passwords(folder: Path) -> None:
     """As if people had signed in before and chosen these passwords themselves."""
     with closing(sqlite3.connect(folder / "labelhub.sqlite3")) as connection, connection:
         connection.execute("UPDATE accounts_user SET must_change_password = 0")
@@ -184,7 +189,7 @@ def _make_demo(server: Server) -> dict[str, Any]:
     for words in (viewer, ("create_user", "stranger")):
         made = server.manage(*words)
         passwords[made["username"]] = made["password"]
-    _keep_passwords(server.folder)
+    keep_passwords(server.folder)
     key = server.manage("create_api_key", "manager", "--scope", "write")["key"]
     endpoint = server.seed["LABELHUB_LLM_BASE_URL"]
     return {"passwords": passwords, "key": key, "endpoint": endpoint}
@@ -196,7 +201,7 @@ def start(server: Server) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", server.address.rsplit(":", 1)[1]],
             cwd=ROOT,
-            env=environment(server.folder),
+            env=environment(server.folder) | server.settings,
             stdout=log,
             stderr=log,
         )

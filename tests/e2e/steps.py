@@ -25,7 +25,7 @@ def sign_in(page: Page, username: str, password: str, *, here: bool = False) -> 
         page.goto("/accounts/login/")
     page.get_by_label("User name or email").fill(username)
     page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
     page.wait_for_url(lambda url: "/accounts/" not in url)
 
 

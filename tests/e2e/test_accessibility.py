@@ -131,5 +131,5 @@ def names(patterns: list[URLPattern | URLResolver]) -> Iterator[str]:
     for pattern in patterns:
         if isinstance(pattern, URLPattern):
             yield str(pattern.name)
-        elif str(pattern.pattern) not in ("admin/", "v1/"):
+        elif str(pattern.pattern) not in ("admin/", "v1/", "scim/v2/"):
             yield from names(pattern.url_patterns)

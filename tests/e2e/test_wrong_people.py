@@ -33,7 +33,7 @@ def test_nobody_is_asked_to_sign_in_and_then_gets_there(open_as: OpenAs) -> None
     for password in ("not the password", "labelhub-demo"):
         page.get_by_label("User name or email").fill("manager")
         page.get_by_label("Password").fill(password)
-        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Sign in", exact=True).click()
         if password != "labelhub-demo":
             expect(page.get_by_role("alert")).to_contain_text("not correct")
             expect(page.get_by_label("User name or email")).to_have_value("manager")

@@ -50,7 +50,7 @@ def test_a_large_team_takes_no_more_queries(
     for number in range(6):
         invited(project, f"token-{number}")
     # session, person, bell, project, members, what the person and their groups may, invitations
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         page = manager.get(URL).content.decode()
     assert all(user.username in page for user in others)
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from allauth.account.adapter import get_adapter
+from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -14,11 +15,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.models import User
+from apps.accounts.providers import choices
 from apps.accounts.roles import ReviewerKind, Right, Role
 from apps.accounts.selectors import find_user
 from apps.common.forms import show_refusal
 from apps.common.shown_once import keep_secret, take_secret
-from apps.projects.forms import InviteForm, JoinForm, PlaceForm
+from apps.projects.forms import GroupRoleForm, InviteForm, JoinForm, PlaceForm
+from apps.projects.group_roles import remove_group_role, roles_of_groups, set_group_role
 from apps.projects.invitations import (
     REASONS,
     Unusable,
@@ -114,6 +117,31 @@ def member_remove(request: SignedInRequest, slug: str, user_id: int) -> HttpResp
     return _next_page(request.user, project)
 
 
+@login_required
+@require_POST
+def group_role_set(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Give everybody in a group of the company's provider a role."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    form = GroupRoleForm(request.POST, prefix="group")
+    if form.is_valid():
+        rule = set_group_role(project=project, actor=request.user, **form.cleaned_data)
+        words = gettext("Everybody in “%(group)s” is now %(role)s.")
+        messages.success(request, words % {"group": rule.group, "role": rule.get_role_display()})
+        return _next_page(request.user, project)
+    return _page(request, project, group_form=form)
+
+
+@login_required
+@require_POST
+def group_role_remove(request: SignedInRequest, slug: str, rule_id: int) -> HttpResponse:
+    """Let a group give no role any more."""
+    project = get_project(request.user, slug, Right.MANAGE)
+    rule = remove_group_role(project=project, rule_id=rule_id, actor=request.user)
+    words = gettext("“%(group)s” gives no role here any more.")
+    messages.success(request, words % {"group": rule.group})
+    return _next_page(request.user, project)
+
+
 @never_cache
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -132,7 +160,7 @@ def join_project(request: HttpRequest, invitation: str) -> HttpResponse:
             return _joined(request, join(invitation=found, user=request.user))
         if form.is_valid():
             user = join_as_new(invitation=found, **form.cleaned_data)
-            login(request, user, "django.contrib.auth.backends.ModelBackend")
+            get_adapter().login(request, user)
             return _joined(request, get_member(found.project, user.pk))
     except Unusable as error:
         return _join_page(request, reason=error.message, status=410)
@@ -187,6 +215,7 @@ def _join_page(
         "reason": gettext(reason),
         # Who has an account with that address signs in; only its owner got the link.
         "new_account": found is not None
+        and not settings.LABELHUB_SSO_ONLY
         and found.created_by.makes_accounts
         and not (found.email and User.objects.filter(email__iexact=found.email).exists()),
     }
@@ -194,8 +223,13 @@ def _join_page(
 
 
 def _page(
-    request: SignedInRequest, project: Project, form: InviteForm | None = None, link: str = ""
+    request: SignedInRequest,
+    project: Project,
+    form: InviteForm | None = None,
+    link: str = "",
+    group_form: GroupRoleForm | None = None,
 ) -> HttpResponse:
+    group_roles = roles_of_groups(project)
     context: dict[str, Any] = {
         **project_page(request, project, "people"),
         "members": members(project),
@@ -204,8 +238,12 @@ def _page(
         "kinds": ReviewerKind.choices,
         "form": form or InviteForm(prefix="invite"),
         "link": link,
+        "group_roles": group_roles,
+        "group_form": group_form or GroupRoleForm(prefix="group"),
+        "has_groups": bool(group_roles or choices() or settings.LABELHUB_SCIM_TOKEN),
     }
-    return render(request, "projects/people.html", context, status=422 if form else 200)
+    status = 422 if form or group_form else 200
+    return render(request, "projects/people.html", context, status=status)
 
 
 def _row(

@@ -1,0 +1,191 @@
+"""Accounts of people who sign in at the company's provider.
+
+An identity is an issuer and a subject; nothing else finds an account that signed in before. At the
+first sign-in an account is created, or one is linked that the provider itself made by SCIM or
+whose address only the provider can have given out (see :func:`_linkable`). Else an account whose
+address equals is a refusal: whoever owns that account connects it on its own page.
+"""
+
+import logging
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from apps.accounts.directory import groups_of, set_groups
+from apps.accounts.models import GroupMember, User
+from apps.accounts.sessions import end_sessions
+from labelhub.core.errors import Forbidden
+
+logger = logging.getLogger(__name__)
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9._-]+")
+
+
+class Claims(NamedTuple):
+    """What the provider says of a person, verified."""
+
+    issuer: str
+    subject: str
+    email: str = ""
+    #: As the provider says; None: it says nothing.
+    email_verified: bool | None = None
+    username: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    groups: frozenset[str] = frozenset()
+
+    @property
+    def domain_is_ours(self) -> bool:
+        """Whether only the provider gives out addresses of this domain."""
+        return self.email.rpartition("@")[2] in settings.LABELHUB_SSO_DOMAINS
+
+    @property
+    def verified_email(self) -> str:
+        """The address in lower case, if it is surely theirs; else empty.
+
+        Only ASCII: letters that look alike would make two addresses look the same.
+        """
+        verified = self.email_verified or (self.email_verified is None and self.domain_is_ours)
+        try:
+            validate_email(self.email)
+        except ValidationError:
+            return ""
+        return self.email if verified and self.email.isascii() else ""
+
+
+class SignInRefused(Forbidden):
+    """The provider knows the person, but this server does not let them in."""
+
+
+def sign_in_identity(claims: Claims) -> User:
+    """The account of the person, with name, address and groups as the provider says.
+
+    Raises:
+        SignInRefused: they are in no group that may sign in, or an account that is not surely
+            theirs has their address.
+    """
+    try:
+        user = _sign_in(claims)
+    except IntegrityError:  # their first sign-in in two windows at once
+        user = _sign_in(claims)
+    if user is None or not _may_sign_in(groups_of(user)):
+        raise SignInRefused(
+            "Your account at %(provider)s may not use this server: ask who manages it to add you.",
+            provider=claims.issuer,
+        )
+    return user
+
+
+@transaction.atomic
+def _sign_in(claims: Claims) -> User | None:
+    """None for somebody unknown who is in no group that may sign in."""
+    identity = (
+        SocialAccount.objects.select_related("user")
+        .filter(provider=claims.issuer, uid=claims.subject)
+        .first()
+    )
+    user = identity.user if identity else _linkable(claims)
+    if user is None:
+        if not _may_sign_in(claims.groups):
+            return None
+        user = _create(claims)
+    if identity is None:
+        SocialAccount.objects.create(user=user, provider=claims.issuer, uid=claims.subject)
+        logger.warning("%s is now %s of %s", user, claims.subject, claims.issuer)
+    if user.is_active:
+        _update(user, claims)
+        set_groups(user, claims.groups, GroupMember.Source.SIGN_IN)
+    return user
+
+
+def _may_sign_in(groups: Iterable[str]) -> bool:
+    allowed = settings.LABELHUB_SSO_ALLOWED_GROUPS
+    return not allowed or not set(allowed).isdisjoint(groups)
+
+
+def _linkable(claims: Claims) -> User | None:
+    """The account that becomes theirs: the directory made it, or it has an address that only the
+    provider gives out, and no right on the server.
+
+    Raises:
+        SignInRefused: somebody else's account has the address.
+    """
+    made = User.objects.exclude(scim_name="").filter(scim_external_id=claims.subject)
+    owner = made.first()
+    if owner is None and claims.verified_email:
+        owner = User.objects.filter(email__iexact=claims.verified_email).first()
+    if owner is None:
+        return None
+    trusted = owner.scim_name or (
+        claims.domain_is_ours and not (owner.is_superuser or owner.is_staff or owner.makes_accounts)
+    )
+    if not trusted or not owner.is_active or SocialAccount.objects.filter(user=owner).exists():
+        raise SignInRefused(
+            "An account with the address %(email)s exists already. Sign in to it as before, and "
+            "connect it under “Sign-in and security”, or ask an operator of this server.",
+            email=claims.verified_email,
+        )
+    _leave_no_other_way_in(owner)
+    return owner
+
+
+def _leave_no_other_way_in(user: User) -> None:
+    """Whoever made the account may know its password, or have a key or a passkey of it."""
+    user.set_unusable_password()
+    user.must_change_password = False
+    user.save(update_fields=["password", "must_change_password"])
+    user.api_keys.active().update(revoked_at=timezone.now())
+    Authenticator.objects.filter(user=user).delete()
+    end_sessions(user)
+
+
+def _create(claims: Claims) -> User:
+    user = User(username=free_username(claims.username or claims.email))
+    user.set_unusable_password()
+    user.save()
+    return user
+
+
+def free_username(wanted: str) -> str:
+    """A user name that nobody has in any case: what stands before the ``@``, in plain letters
+    only, because some letters of other scripts look the same."""
+    plain = unicodedata.normalize("NFKD", wanted.partition("@")[0]).encode("ascii", "ignore")
+    base = _NOT_IN_NAMES.sub("", plain.decode().lower()).strip("._-")[:100] or "person"
+    taken = {
+        name.lower()
+        for name in User.objects.filter(username__istartswith=base).values_list(
+            "username", flat=True
+        )
+    }
+    number = 2
+    name = base
+    while name in taken:
+        name, number = f"{base}{number}", number + 1
+    return name
+
+
+def _update(user: User, claims: Claims) -> None:
+    """Names as the provider says; the address too, unless another account has it."""
+    user.first_name = visible(claims.first_name) or user.first_name
+    user.last_name = visible(claims.last_name) or user.last_name
+    email = claims.verified_email
+    if email and email != user.email:
+        if User.objects.filter(email__iexact=email).exclude(pk=user.pk).exists():
+            logger.warning("%s keeps their address: another account has the new one", user)
+        else:
+            user.email = email
+    user.save(update_fields=["first_name", "last_name", "email"])
+
+
+def visible(name: str) -> str:
+    """``name`` without characters that control how text is shown, and not too long."""
+    shown = "".join(letter for letter in name if unicodedata.category(letter)[0] != "C")
+    return " ".join(shown.split())[:150]

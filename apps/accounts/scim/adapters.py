@@ -1,0 +1,304 @@
+"""Accounts and groups as the directory sees and changes them."""
+
+import logging
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django_scim.adapters import SCIMGroup, SCIMUser
+from django_scim.constants import SchemaURI
+from django_scim.exceptions import BadRequestError, SCIMException
+
+from apps.accounts.directory import apply_groups
+from apps.accounts.identities import free_username, visible
+from apps.accounts.models import DirectoryGroup, GroupMember, User
+from apps.accounts.sessions import end_sessions
+
+logger = logging.getLogger(__name__)
+
+SCIM = GroupMember.Source.SCIM
+_MEMBER_PATH = re.compile(r'members\[\s*value\s+eq\s+"?([^"\]]*)"?\s*\]', re.IGNORECASE)
+_EMAIL_PATH = re.compile(r"emails(\[.*\])?(\.value)?", re.IGNORECASE)
+
+
+class ScimUser(SCIMUser):
+    """An account as the directory sees it. Changes of single attributes are made in the document
+    that it would be sent, which is then stored as a whole."""
+
+    id_field = "pk"
+    obj: User
+
+    def to_dict(self) -> dict[str, Any]:
+        """The account."""
+        user = self.obj
+        email = [{"value": user.email, "type": "work", "primary": True}] if user.email else []
+        groups = DirectoryGroup.objects.filter(members__user=user, members__source=SCIM)
+        return {
+            "schemas": [SchemaURI.USER],
+            "id": self.id,
+            "externalId": user.scim_external_id,
+            "userName": user.scim_name,
+            "name": {
+                "givenName": user.first_name,
+                "familyName": user.last_name,
+                "formatted": user.get_full_name(),
+            },
+            "displayName": user.display_name,
+            "emails": email,
+            "active": user.is_active,
+            "groups": [{"value": str(group.pk), "display": group.name} for group in groups],
+            "meta": self.meta,
+        }
+
+    def validate_dict(self, d: dict[str, Any]) -> None:
+        """See :meth:`from_dict`, which checks what it reads."""
+
+    def from_dict(self, d: dict[str, Any]) -> None:
+        """Take the attributes that accounts have, of a whole document; others, also passwords, are
+        ignored.
+
+        Raises:
+            BadRequestError: one has a wrong type or length.
+        """
+        name = d.get("name") if isinstance(d.get("name"), dict) else {}
+        user = self.obj
+        user.scim_name = _text(d, "userName", required=True)
+        user.scim_external_id = _text(d, "externalId")
+        user.first_name = visible(_text(name or {}, "givenName"))
+        user.last_name = visible(_text(name or {}, "familyName"))
+        user.email = _email(d.get("emails"))
+        user.is_active = _truth(d.get("active", True))
+
+    @transaction.atomic
+    def save(self) -> None:
+        """Store the account, and end what an inactive one has.
+
+        Raises:
+            SCIMException: (409) name or address is of another account.
+        """
+        user = self.obj
+        others = User.objects.exclude(pk=user.pk)
+        if others.filter(scim_name__iexact=user.scim_name).exists():
+            raise _taken(f"There is an account with the userName {user.scim_name}.")
+        if user.email and (owner := others.filter(email__iexact=user.email).first()):
+            if user.pk is not None or not self._was_deleted(owner):
+                raise _taken(
+                    f"Another account has the address {user.email}: an operator of LabelHub frees "
+                    "it, or its owner connects it when they sign in."
+                )
+            self._revive(owner)
+            user = self.obj
+        if user.pk is None:
+            user.username = free_username(user.scim_name)
+            user.set_unusable_password()
+        user.save()
+        if not user.is_active:
+            end_sessions(user)
+        apply_groups(user)
+        logger.warning("SCIM stored %s, %s", user, "active" if user.is_active else "inactive")
+
+    @transaction.atomic
+    def delete(self) -> None:
+        """Deactivate the account, which the directory no longer sees."""
+        user = self.obj
+        user.scim_name, user.is_active = "", False
+        user.save()
+        GroupMember.objects.filter(user=user, source=SCIM).delete()
+        end_sessions(user)
+        apply_groups(user)
+        logger.warning("SCIM deleted %s", user)
+
+    def handle_operations(self, operations: list[dict[str, Any]]) -> None:
+        """Make changes of single attributes."""
+        document = self.to_dict()
+        for path, value in _changes(operations):
+            name = path.removeprefix(f"{SchemaURI.USER}:")
+            if _EMAIL_PATH.fullmatch(name):
+                document["emails"] = value
+            elif name.lower().startswith("name."):
+                document["name"][name.partition(".")[2]] = value
+            elif name == "name" and isinstance(value, dict):
+                document["name"] |= value
+            else:
+                document[name] = value
+        self.from_dict(document)
+        self.save()
+
+    def _was_deleted(self, owner: User) -> bool:
+        """Whether ``owner`` is the same person, deleted before: for somebody who returns."""
+        external_id = self.obj.scim_external_id
+        return bool(
+            external_id
+            and owner.scim_external_id == external_id
+            and not (owner.scim_name or owner.is_active)
+        )
+
+    def _revive(self, owner: User) -> None:
+        for field in ("scim_name", "first_name", "last_name", "is_active"):
+            setattr(owner, field, getattr(self.obj, field))
+        self.obj = owner
+
+
+class ScimGroup(SCIMGroup):
+    """A group as the directory sees it."""
+
+    id_field = "pk"
+    obj: DirectoryGroup
+    #: Ids to become the members; None: they stay.
+    wanted: set[int] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The group, with members unless the request leaves them out."""
+        found = {
+            "schemas": [SchemaURI.GROUP],
+            "id": self.id,
+            "externalId": self.obj.external_id,
+            "displayName": self.obj.name,
+            "meta": self.meta,
+        }
+        if "members" not in self.request.GET.get("excludedAttributes", "").split(","):
+            rows = self.obj.members.filter(source=SCIM).select_related("user").order_by("pk")
+            found["members"] = [
+                {"value": str(row.user_id), "display": row.user.display_name} for row in rows
+            ]
+        return found
+
+    def validate_dict(self, d: dict[str, Any]) -> None:
+        """See :meth:`from_dict`."""
+
+    def from_dict(self, d: dict[str, Any]) -> None:
+        """Take name and members of a whole document.
+
+        Raises:
+            BadRequestError: the name is missing or too long, or a member is no account.
+        """
+        self.obj.name = _text(d, "displayName", required=True)
+        self.obj.external_id = _text(d, "externalId")
+        self.wanted = _member_ids(d.get("members"))
+
+    @transaction.atomic
+    def save(self) -> None:
+        """Store the group, and give and take what follows for old and new members.
+
+        Raises:
+            SCIMException: (409) another group has the name.
+        """
+        if DirectoryGroup.objects.exclude(pk=self.obj.pk).filter(name=self.obj.name).exists():
+            raise _taken(f"There is a group {self.obj.name}.")
+        self.obj.save()
+        rows = self.obj.members.filter(source=SCIM)
+        concerned = set(self.obj.members.values_list("user", flat=True))
+        if self.wanted is not None:
+            rows.exclude(user__in=self.wanted).delete()
+            GroupMember.objects.bulk_create(
+                [GroupMember(group=self.obj, user_id=pk, source=SCIM) for pk in self.wanted],
+                ignore_conflicts=True,
+            )
+        _apply_to(concerned | (self.wanted or set()))
+
+    @transaction.atomic
+    def delete(self) -> None:
+        """Take out all members; the group stays while sign-ins name it."""
+        concerned = set(self.obj.members.values_list("user", flat=True))
+        self.obj.members.filter(source=SCIM).delete()
+        if not self.obj.members.exists():
+            DirectoryGroup.objects.filter(pk=self.obj.pk).delete()
+        _apply_to(concerned)
+
+    def handle_operations(self, operations: list[dict[str, Any]]) -> None:
+        """Add and remove members, and rename."""
+        rows = self.obj.members.filter(source=SCIM)
+        self.wanted = set(rows.values_list("user", flat=True))
+        for operation in operations:
+            kind = str(operation.get("op", "")).lower()
+            for path, value in _changes([operation]):
+                self._change(kind, path, value)
+        self.save()
+
+    def _change(self, kind: str, path: str, value: Any) -> None:
+        assert self.wanted is not None  # noqa: S101 - set by handle_operations
+        if single := _MEMBER_PATH.fullmatch(path):
+            self.wanted -= _member_ids([{"value": single[1]}], strict=False)
+        elif path.lower() == "members":
+            named = _member_ids(value, strict=kind != "remove")
+            if kind == "add":
+                self.wanted |= named
+            elif kind == "remove":
+                self.wanted = self.wanted - named if value else set()
+            else:
+                self.wanted = named
+        elif path == "displayName":
+            self.obj.name = _text({path: value}, path, required=True)
+        elif path == "externalId":
+            self.obj.external_id = _text({path: value}, path)
+
+
+def _changes(operations: list[dict[str, Any]]) -> Iterable[tuple[str, Any]]:
+    """Path and value of each change; of one that removes, None."""
+    for operation in operations:
+        if not isinstance(operation, dict):
+            raise BadRequestError("Each operation is an object.")
+        kind, path = str(operation.get("op", "")).lower(), operation.get("path")
+        value = operation.get("value")
+        if kind not in ("add", "replace", "remove"):
+            raise BadRequestError(f"The operation {kind} is not known.")
+        if isinstance(path, str) and path:
+            yield path, value
+        elif kind != "remove" and isinstance(value, dict):
+            yield from value.items()
+        else:
+            raise BadRequestError("The operation has no path.", scim_type="noTarget")
+
+
+def _text(d: dict[str, Any], name: str, *, required: bool = False) -> str:
+    value = d.get(name)
+    text = "" if value is None else value
+    if not isinstance(text, str) or len(text) > 255 or (required and not text.strip()):
+        raise BadRequestError(f"{name} is a text of at most 255 letters.", scim_type="invalidValue")
+    return text.strip()
+
+
+def _truth(value: Any) -> bool:
+    """Also of the texts that Entra ID sends."""
+    words = {"true": True, "false": False}
+    found = words.get(str(value).lower())
+    if found is None:
+        raise BadRequestError("active is true or false.", scim_type="invalidValue")
+    return found
+
+
+def _email(value: Any) -> str:
+    """The primary address, or else the first; also of a text, as of ``emails[…].value``."""
+    entries = value if isinstance(value, list) else [value] if value else []
+    objects = [e if isinstance(e, dict) else {"value": e} for e in entries]
+    chosen = next((e for e in objects if e.get("primary")), objects[0] if objects else {})
+    email = _text(chosen, "value").lower()
+    try:
+        if email:
+            validate_email(email)
+    except ValidationError:
+        raise BadRequestError("emails has no usable address.", scim_type="invalidValue") from None
+    return email
+
+
+def _member_ids(value: Any, *, strict: bool = True) -> set[int]:
+    """The accounts of ``members``; unless ``strict``, without unknown ones."""
+    entries = value if isinstance(value, list) else [value] if value else []
+    named = {str(e.get("value") if isinstance(e, dict) else e) for e in entries}
+    ids = {int(raw) for raw in named if raw.isascii() and raw.isdecimal() and len(raw) < 19}
+    known = set(User.objects.filter(pk__in=ids).exclude(scim_name="").values_list("pk", flat=True))
+    if strict and len(known) != len(named):
+        raise BadRequestError("A member is no account of the directory.", scim_type="invalidValue")
+    return known
+
+
+def _apply_to(user_ids: set[int]) -> None:
+    for user in User.objects.filter(pk__in=user_ids).order_by("pk"):
+        apply_groups(user)
+
+
+def _taken(detail: str) -> SCIMException:
+    return SCIMException(detail, status=409, scim_type="uniqueness")

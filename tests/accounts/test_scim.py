@@ -1,0 +1,236 @@
+"""SCIM 2.0: a directory makes accounts, deactivates them, and fills groups."""
+
+import json
+from typing import Any
+
+import pytest
+from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
+from django.test import Client
+
+from apps.accounts.identities import Claims, SignInRefused, sign_in_identity
+from apps.accounts.models import ApiKey, DirectoryGroup, User
+from apps.projects.group_roles import set_group_role
+from apps.projects.models import Project
+from tests.factories.accounts import ApiKeyFactory, UserFactory, browser_of
+from tests.factories.projects import ProjectFactory
+
+pytestmark = pytest.mark.django_db
+ADA = {
+    "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"],
+    "userName": "Ada@example.org",
+    "externalId": "x-1",
+    "name": {"givenName": "Ada", "familyName": "Lovelace"},
+    "emails": [{"value": "ada@example.org", "primary": True, "type": "work"}],
+    "active": True,
+    "password": "ignored-horse-7",
+    "title": "Countess",
+}
+PATCH = "urn:ietf:params:scim:api:messages:2.0:PatchOp"
+
+
+class Directory:
+    """A directory with the token."""
+
+    def send(self, method: str, path: str, body: object = None) -> Any:
+        return Client().generic(
+            method,
+            f"/scim/v2/{path}",
+            json.dumps(body) if body is not None else "",
+            content_type="application/scim+json",
+            headers={"authorization": f"Bearer {settings.LABELHUB_SCIM_TOKEN}"},
+        )
+
+    def call(self, method: str, path: str, body: object = None, status: int = 200) -> Any:
+        answer = self.send(method, path, body)
+        assert answer.status_code == status, answer.content
+        return json.loads(answer.content or "{}")
+
+    def create(self, **changes: Any) -> Any:
+        return self.call("POST", "Users", {**ADA, **changes}, 201)
+
+    def patch(self, path: str, *operations: dict[str, Any], status: int = 200) -> Any:
+        body = {"schemas": [PATCH], "Operations": list(operations)}
+        return self.call("PATCH", path, body, status)
+
+
+@pytest.fixture
+def directory() -> Directory:
+    return Directory()
+
+
+def test_without_the_token_nothing_is_told() -> None:
+    for header in ("", "Bearer ", "Bearer wrong", f"Basic {settings.LABELHUB_SCIM_TOKEN}"):
+        for path in ("Users", "Groups", "Schemas", "ServiceProviderConfig", "ResourceTypes"):
+            answer = Client().get(f"/scim/v2/{path}", headers={"authorization": header})
+            assert answer.status_code == 401
+
+
+def test_a_joiner_gets_an_account_without_a_password(directory: Directory) -> None:
+    made = directory.create()
+    ada = User.objects.get()
+    assert (ada.username, ada.email, ada.display_name) == ("ada", "ada@example.org", "Ada Lovelace")
+    assert not ada.has_usable_password()
+    assert made["userName"] == "Ada@example.org"
+    assert made["id"] == str(ada.pk)
+    assert "password" not in made
+    found = directory.call("GET", 'Users?filter=userName eq "ada@EXAMPLE.org"')
+    assert [user["id"] for user in found["Resources"]] == [made["id"]]
+    assert directory.call("GET", 'Users?filter=externalId eq "x-2"')["totalResults"] == 0
+    assert directory.call("GET", f"Users/{made['id']}")["externalId"] == "x-1"
+
+
+LEAVES: list[dict[str, Any]] = [
+    {"op": "replace", "value": {"active": False}},
+    {"op": "Replace", "path": "active", "value": "False"},
+    {"op": "replace", "path": "active", "value": False},
+]
+
+
+@pytest.mark.parametrize("leave", LEAVES)
+def test_a_leaver_loses_sessions_keys_and_roles_at_once_and_may_return(
+    directory: Directory, leave: dict[str, Any]
+) -> None:
+    made = directory.create()
+    ada = User.objects.get()
+    client, key = browser_of(ada), ApiKeyFactory.create(user=ada)
+    assert directory.patch(f"Users/{made['id']}", leave)["active"] is False
+    assert client.get("/keys/").status_code == 302
+    assert key not in ApiKey.objects.active()
+    directory.call("PUT", f"Users/{made['id']}", ADA)
+    assert User.objects.get().is_active
+
+
+def test_deleting_deactivates_and_a_person_who_returns_is_the_same(directory: Directory) -> None:
+    made = directory.create()
+    directory.call("DELETE", f"Users/{made['id']}", status=204)
+    directory.call("GET", f"Users/{made['id']}", status=404)
+    assert not User.objects.get().is_active
+    assert directory.create()["id"] == made["id"]
+    assert User.objects.get().is_active
+
+
+def test_accounts_that_the_directory_did_not_make_are_not_its_own(directory: Directory) -> None:
+    root = UserFactory.create(username="root", email="ada@example.org", is_superuser=True)
+    assert directory.call("GET", "Users")["totalResults"] == 0
+    assert directory.call("GET", "Users?filter=active eq true")["totalResults"] == 0
+    for method in ("GET", "PUT", "DELETE"):
+        directory.call(method, f"Users/{root.pk}", ADA, 404)
+    directory.patch(f"Users/{root.pk}", LEAVES[0], status=404)
+    refused = directory.call("POST", "Users", ADA, 409)
+    assert refused["scimType"] == "uniqueness"
+    group = directory.call("POST", "Groups", {"displayName": "g"}, 201)
+    add = {"op": "add", "path": "members", "value": [{"value": str(root.pk)}]}
+    directory.patch(f"Groups/{group['id']}", add, status=400)
+
+
+def test_single_attributes_change(directory: Directory) -> None:
+    path = f"Users/{directory.create()['id']}"
+    directory.patch(
+        path,
+        {"op": "replace", "path": "name.givenName", "value": "Augusta\u202e Ada"},
+        {"op": "add", "path": 'emails[type eq "work"].value', "value": "New@example.org"},
+        {"op": "replace", "path": "userName", "value": "augusta"},
+        {"op": "add", "path": "title", "value": "ignored"},
+        {"op": "remove", "path": "externalId"},
+    )
+    ada = User.objects.get()
+    found = (ada.first_name, ada.last_name, ada.email, ada.scim_name, ada.scim_external_id)
+    assert found == ("Augusta Ada", "Lovelace", "new@example.org", "augusta", "")
+
+
+def test_wrong_input_is_refused_in_words(directory: Directory) -> None:
+    path = f"Users/{directory.create()['id']}"
+    wrong: list[tuple[str, str, Any]] = [
+        ("POST", "Users", {}),
+        ("POST", "Users", {"userName": ["a"]}),
+        ("POST", "Users", {"userName": "x" * 256}),
+        ("POST", "Users", {"userName": "b", "emails": [{"value": "no address"}]}),
+        ("POST", "Users", {"userName": "b", "active": "perhaps"}),
+        ("PATCH", path, {"Operations": [{"op": "explode", "path": "active"}]}),
+        ("PATCH", path, {"Operations": [{"op": "remove"}]}),
+        ("PATCH", path, {"Operations": ["text"]}),
+        ("PATCH", path, {}),
+        ("GET", 'Users?filter=password eq "x"', None),
+        ("GET", "Users?filter=userName like", None),
+        ("GET", "Users?count=many", None),
+        ("POST", "Groups", {"displayName": " "}),
+        ("POST", "Groups", {"displayName": "g", "members": [{"value": "999"}]}),
+    ]
+    found = {(m, p, str(b)): directory.send(m, p, b).status_code for m, p, b in wrong}
+    assert {case: status for case, status in found.items() if status != 400} == {}
+    for lost in ("Users/abc", "Users/99999999999999999999", "Groups/0"):
+        directory.call("GET", lost, status=404)
+    directory.call("POST", "Users", {"userName": "ADA@example.org"}, 409)
+
+
+def test_groups_give_roles_in_every_way_that_directories_change_them(directory: Directory) -> None:
+    project: Project = ProjectFactory.create()
+    set_group_role(project=project, group="labelers", role="reviewer", kind="crowd", actor=None)
+    people = [directory.create(userName=f"p{n}", emails=[], externalId=f"{n}") for n in range(3)]
+    ids = [{"value": person["id"]} for person in people]
+    made = directory.call("POST", "Groups", {"displayName": "labelers", "members": ids[:1]}, 201)
+    path = f"Groups/{made['id']}"
+
+    def members() -> set[str]:
+        return {
+            str(pk) for pk in project.memberships.exclude(group="").values_list("user", flat=True)
+        }
+
+    def named(*numbers: int) -> set[str]:
+        return {people[number]["id"] for number in numbers}
+
+    assert members() == named(0)
+    directory.patch(path, {"op": "Add", "path": "members", "value": ids[1:]})
+    assert members() == named(0, 1, 2)
+    second = f'members[value eq "{people[1]["id"]}"]'
+    directory.patch(path, {"op": "remove", "path": second})
+    assert members() == named(0, 2)
+    directory.patch(path, {"op": "Remove", "path": "members", "value": ids[2:]})
+    assert members() == named(0)
+    directory.patch(path, {"op": "replace", "path": "members", "value": ids[1:2]})
+    assert members() == named(1)
+    directory.patch(path, {"op": "replace", "value": {"displayName": "others"}})
+    assert members() == set()
+    directory.call("PUT", path, {"displayName": "labelers", "members": ids})
+    assert members() == named(0, 1, 2)
+    directory.patch(f"Users/{people[0]['id']}", LEAVES[0])
+    assert members() == named(1, 2)
+    assert "members" not in directory.call("GET", f"{path}?excludedAttributes=members")
+    found = directory.call("GET", 'Groups?filter=displayName eq "labelers"')
+    assert [group["id"] for group in found["Resources"]] == [made["id"]]
+    directory.call("DELETE", path, status=204)
+    assert members() == set()
+    assert not DirectoryGroup.objects.exists()
+
+
+def test_a_page_is_limited(directory: Directory) -> None:
+    for number in range(3):
+        directory.create(userName=f"p{number}", emails=[], externalId=str(number))
+    page = directory.call("GET", "Users?startIndex=2&count=1")
+    assert (page["totalResults"], page["itemsPerPage"]) == (3, 1)
+    assert directory.call("GET", "Users?count=-5")["Resources"] == []
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"subject": "x-1"},
+        {"subject": "s", "email": "ada@example.org", "email_verified": True},
+    ],
+)
+def test_an_account_of_the_directory_is_theirs_at_the_first_sign_in(
+    directory: Directory, claims: dict[str, Any]
+) -> None:
+    directory.create()
+    user = sign_in_identity(Claims(issuer="https://id.example", **claims))
+    assert user == User.objects.get()
+    assert SocialAccount.objects.get().user == user
+
+
+def test_it_is_theirs_only_once(directory: Directory) -> None:
+    directory.create()
+    sign_in_identity(Claims(issuer="https://id.example", subject="x-1"))
+    other = Claims("https://id.example", "s-2", email="ada@example.org", email_verified=True)
+    with pytest.raises(SignInRefused):
+        sign_in_identity(other)
