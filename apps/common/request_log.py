@@ -2,6 +2,7 @@
 
 import time
 from http import HTTPStatus
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -64,9 +65,9 @@ def describe_request(record: RequestRecord, request: HttpRequest) -> None:
             record.path = record.route
     elif record.path.startswith(settings.STATIC_URL):
         record.route = STATIC
-    key = getattr(request, "auth", None)  # of a user, or of a site
+    key: Any = getattr(request, "auth", None)  # of a user, or of a site
     record.key = f"{type(key).__name__} {key.pk}" if hasattr(key, "pk") else ""
-    user = request.__dict__.get("user")
+    user: Any = request.__dict__.get("user")
     if isinstance(user, SimpleLazyObject):  # of the session; known if a view has asked
         user = getattr(request, "_cached_user", None)
     if getattr(user, "pk", None) is not None:
