@@ -63,7 +63,7 @@ def test_an_unknown_price_is_no_price_of_nothing() -> None:
 
 async def test_each_request_counts_also_one_that_is_tried_again(model_server: FakeServer) -> None:
     spec = make_spec(model_server, pk=77, name="counted")
-    model_server.script("The price was fair", {"fault": "unavailable"})
+    model_server.script({"fault": "unavailable"})
     async with opened(spec) as gateway:
         await gateway.complete(spec, make_call())
     assert value(MODEL_CALLS, "provider77", "counted", "503") == 1
