@@ -9,7 +9,13 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from django.db import transaction
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+)
 
 from apps.common.metric_files import use_slots
 
@@ -23,6 +29,7 @@ _REQUEST_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0
 _CALL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 _MODEL = ("provider", "model")
 
+disable_created_metrics()  # type: ignore[no-untyped-call]  # one more series for each below
 use_slots()
 #: Holds the names only: ``labelhub.observe`` reads the numbers of all processes.
 COUNTED = CollectorRegistry()

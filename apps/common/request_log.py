@@ -2,6 +2,7 @@
 
 import time
 from http import HTTPStatus
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -45,7 +46,7 @@ def end_request(record: RequestRecord, status: int) -> None:
         "ms": round(seconds * 1000, 1),
         "user": record.user,
         "user_id": record.user_id,
-        "api_key": record.api_key,
+        "key": record.key,
     }
     if status in REFUSED:
         security.warning("request", **fields)
@@ -64,9 +65,10 @@ def describe_request(record: RequestRecord, request: HttpRequest) -> None:
             record.path = record.route
     elif record.path.startswith(settings.STATIC_URL):
         record.route = STATIC
-    record.api_key = getattr(getattr(request, "auth", None), "pk", None)
-    user = request.__dict__.get("user")
+    key: Any = getattr(request, "auth", None)  # of a user, or of a site
+    record.key = f"{type(key).__name__} {key.pk}" if hasattr(key, "pk") else ""
+    user: Any = request.__dict__.get("user")
     if isinstance(user, SimpleLazyObject):  # of the session; known if a view has asked
         user = getattr(request, "_cached_user", None)
-    if user is not None and user.pk is not None:
+    if getattr(user, "pk", None) is not None:
         record.user, record.user_id = user.get_username(), user.pk

@@ -27,7 +27,7 @@ class RequestRecord:
     route: str = ""
     user: str = ""
     user_id: int | None = None
-    api_key: int | None = None
+    key: str = ""
     started: float = field(default_factory=time.perf_counter)
     ended: bool = False
 

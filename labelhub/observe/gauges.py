@@ -232,8 +232,10 @@ class DatabaseGauges:
                 self._found, seconds = self._reading.result(PATIENCE)
             except Late:
                 return None  # it goes on; the next scrape asks for it
-            except DatabaseError:
+            except Exception as error:  # the rest is shown all the same
                 self._reading = None
+                if not isinstance(error, DatabaseError):
+                    logger.exception("Metrics: the database could not be read")
                 return None
             self._reading = None
             self._until = time.monotonic() + max(KEPT, KEPT_TIMES * seconds)

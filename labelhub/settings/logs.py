@@ -45,6 +45,8 @@ def logging_config(env: Env, *, production: bool) -> dict[str, Any]:
             # The access line has each response, with its user; this one only what broke.
             "django.request": {"level": "ERROR", "filters": ["errors"]},
             "django.security.DisallowedHost": {"level": "CRITICAL"},
+            # Without a collector: one line for each batch, not for each try.
+            "opentelemetry": {"level": "ERROR"},
             # These log a line for each call to a model.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},

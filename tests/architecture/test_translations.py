@@ -36,7 +36,7 @@ ENGLISH = {
     "apps/agreement/report/publication.py",
     "apps/exchange/exporters", "apps/exchange/manifests.py", "apps/exchange/shapes",
     "apps/exchange/webhooks/delivery_queue.py", "apps/exchange/webhooks/payloads.py",
-    "apps/exchange/webhooks/transport.py", "apps/llm/probe.py",
+    "apps/exchange/webhooks/transport.py", "apps/llm/probe.py", "apps/common/metrics.py",
     # Reasons that are stored.
     "apps/reviews/quality/requeue.py", "apps/reviews/queue/reviewer_status.py",
     # Errors, which REST shows too.

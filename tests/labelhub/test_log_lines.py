@@ -86,6 +86,8 @@ def test_a_report_names_all_errors_of_a_chain_and_a_group_and_no_values() -> Non
         fail(TEXT)
     except ExceptionGroup as error:
         report = error_report(error)
+    else:
+        report = ""
     kinds = [line.partition(":")[0] for line in report.splitlines() if "test_log_lines" not in line]
     assert kinds == [
         "KeyError", "which led to", "ExceptionGroup",

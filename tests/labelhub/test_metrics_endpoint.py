@@ -20,9 +20,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from environ import Env
 from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from apps.common.metric_files import claim_slot
+from apps.common.metric_files import SlotsCollector, claim_slot
 from apps.common.metrics import COUNTED, bounded
 from apps.common.models import Job, WorkerSign
 from apps.debates.models import Run
@@ -138,7 +139,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[gauges.Dat
     settings.LABELHUB_METRICS_TOKEN, settings.REDIS_URL = TOKEN, ""
     claim_slot()
     registry, found = CollectorRegistry(), gauges.DatabaseGauges()
-    for collector in (endpoint.SlotsCollector(), gauges.MachineGauges(), found):
+    for collector in (SlotsCollector(), gauges.MachineGauges(), found):
         registry.register(collector)
     monkeypatch.setattr(endpoint, "SHOWN", registry)
     yield found
@@ -233,7 +234,12 @@ def test_many_scrapes_read_once(
     fresh: gauges.DatabaseGauges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = []
-    monkeypatch.setattr(gauges, "read_database", lambda: reads.append(1) or [])
+
+    def read() -> list[Any]:
+        reads.append(1)
+        return []
+
+    monkeypatch.setattr(gauges, "read_database", read)
     for _ in range(5):
         scrape(**BEARER)
     assert len(reads) == 1
@@ -348,7 +354,7 @@ def names(fresh: gauges.DatabaseGauges, settings: Any, monkeypatch: pytest.Monke
     WorkerSign.objects.get_or_create(pk=1, defaults={"seen_at": timezone.now()})
     counted = {
         line.split()[2]: line.split()[3]
-        for line in endpoint.generate_latest(COUNTED).decode().splitlines()
+        for line in generate_latest(COUNTED).decode().splitlines()
         if line.startswith("# TYPE")
     }
     text = "\n".join(f"# TYPE {name} {kind}" for name, kind in counted.items())

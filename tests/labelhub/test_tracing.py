@@ -56,15 +56,15 @@ def receiver() -> Iterator[str]:
 
 def received() -> dict[str, Any]:
     """The spans by name."""
-    found = {}
+    found: dict[str, Any] = {}
     for path, body in Receiver.bodies:
         assert path == "/v1/traces"
         request = ExportTraceServiceRequest.FromString(body)
         for resource in request.resource_spans:
-            names = {one.key: one.value.string_value for one in resource.resource.attributes}
+            names = {pair.key: pair.value.string_value for pair in resource.resource.attributes}
             assert names["service.name"] == "labelhub"
             for scope in resource.scope_spans:
-                found |= {one.name: one for one in scope.spans}
+                found |= {traced.name: traced for traced in scope.spans}
     return found
 
 
@@ -143,12 +143,12 @@ def test_a_trace_goes_from_the_request_through_the_queue_into_job_and_model_call
     assert set(found) >= {
         "GET /trial/<int:number>/", "task common.work", "job trial", "chat gpt",
     }  # fmt: skip
-    assert {one.trace_id.hex() for one in found.values()} == {PARENT.split("-")[1]}
+    assert {traced.trace_id.hex() for traced in found.values()} == {PARENT.split("-")[1]}
     chain = ["chat gpt", "job trial", "task common.work", "GET /trial/<int:number>/"]
     for child, parent in pairwise(chain):
         assert found[child].parent_span_id == found[parent].span_id
     assert found[chain[-1]].parent_span_id.hex() == PARENT.split("-")[2]
-    attributes = {one.key: one.value.string_value for one in found["chat gpt"].attributes}
+    attributes = {pair.key: pair.value.string_value for pair in found["chat gpt"].attributes}
     assert attributes == {
         "gen_ai.operation.name": "chat", "gen_ai.provider.name": "Theirs",
         "gen_ai.request.model": "gpt", "labelhub.outcome": "503",

@@ -1,8 +1,10 @@
 """``serve --workers N``: several processes answer requests at one address."""
 
 import os
+import re
 import signal
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -10,12 +12,16 @@ from tests.fakes.client import Client, wait_for
 from tests.fakes.stack import Program
 from tests.services.conftest import Site
 
+TOKEN = "the-token-of-a-test-server"
+LIVE = re.compile(r'^labelhub_http_requests_total{.*route="/health/ready".*} (\S+)$', re.MULTILINE)
+
 pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
 
 
 @pytest.fixture
 def program(site: Site) -> Program:
     """A server with two web processes."""
+    site.stack.env["LABELHUB_METRICS_TOKEN"] = TOKEN
     program, address = site.stack.server("--workers", "2")
     assert Client(address).health()[0] == 200
     return program
@@ -33,6 +39,27 @@ def test_a_killed_process_is_replaced_and_requests_are_answered(program: Program
     assert second in replaced
     address = program.wait_to_print(r"listens on (http://\S+)")[1]
     assert [Client(address).health()[0] for _ in range(10)] == [200] * 10
+
+
+def test_metrics_add_up_all_processes_also_one_that_was_killed(program: Program) -> None:
+    address = program.wait_to_print(r"listens on (http://\S+)")[1]
+    for _ in range(20):
+        Client(address).health()
+    before = requests_counted(address)
+    assert before >= 20
+    first, _ = children(program)
+    os.kill(first, signal.SIGKILL)
+    wait_for(lambda: first not in children(program) or None, seconds=20, what="its end")
+    assert [requests_counted(address) for _ in range(6)] == [before] * 6
+    Client(address).health()
+    assert requests_counted(address) == before + 1
+
+
+def requests_counted(address: str) -> float:
+    """The requests for health, whichever process is asked."""
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with urlopen(Request(f"{address}/metrics", headers=headers)) as response:  # noqa: S310 - ours
+        return sum(map(float, LIVE.findall(response.read().decode())))
 
 
 def test_the_order_to_stop_ends_all_processes(program: Program) -> None:
