@@ -127,11 +127,8 @@ def unfinished_messages(most: int = 50) -> list[int]:
 
 def message_for_models(message: Message) -> AuthorMessage:
     context = tuple(
-        (
-            earlier.role,
-            earlier.text if earlier.role == "author" else earlier.text[:SHOWN_OF_REPLIES],
-        )
-        for earlier in context_of(message)
+        (role, text if role == "author" else text[:SHOWN_OF_REPLIES])
+        for role, text in context_of(message)
     )
     return AuthorMessage(text=message.text, language=message.language, context=context)
 
