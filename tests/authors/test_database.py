@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import IntegrityError, OperationalError, connection, transaction
 from psycopg.errors import DeadlockDetected
 from psycopg.errors import ForeignKeyViolation as Violated
 
+from apps.authors import database
 from apps.authors.database import THREADS, in_database
 from apps.authors.services.locking import TIMES, retry_on_deadlock
 
@@ -73,3 +75,21 @@ async def test_what_was_handed_over_is_done_though_nobody_waits_for_it_any_more(
     go_on.set()
     await asyncio.gather(*busy)
     assert await asyncio.to_thread(done.wait, 5)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_connections_are_looked_at_once_a_second_and_after_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks: list[str] = []
+    monkeypatch.setattr(database, "close_old_connections", lambda: looks.append("look"))
+    monkeypatch.setattr(database, "_threads", ThreadPoolExecutor(1))
+    for _ in range(5):
+        await in_database(int)
+    assert len(looks) == 1
+    with pytest.raises(ValueError, match="invalid"):
+        await in_database(int, "no number")
+    assert len(looks) == 2
+    monkeypatch.setattr(database, "FINE", 0.0)
+    await in_database(int)
+    assert len(looks) == 3

@@ -63,7 +63,7 @@ def test_the_context_is_the_five_messages_before(author: Author) -> None:
         message_of(author, f"Question number {number}: which lamp is the warmest?")
     message_of(author, "Something else in another talk, about tents.", conversation="other")
     last = message_of(author)
-    assert [item.text[16] for item in context_of(last)] == ["2", "3", "4", "5", "6"]
+    assert [text[16] for _, text in context_of(last)] == ["2", "3", "4", "5", "6"]
 
 
 def test_the_language_of_a_message_is_found_among_the_sites(author: Author) -> None:

@@ -19,7 +19,12 @@ from apps.authors.selectors.authors import question_uid
 from apps.authors.selectors.sites import KnownSite
 from apps.authors.services import answers, authors, messages, privacy, questions
 from apps.authors.services.locking import lock_author
-from apps.authors.services.message_lease import AskingTask, claim_message
+from apps.authors.services.message_lease import (
+    AskingTask,
+    Permission,
+    permit_asking,
+    plan_asking,
+)
 from apps.authors.services.messages import is_crisis
 from apps.authors.services.site_config import offers
 from labelhub.core.interview import frames
@@ -274,17 +279,19 @@ def _store_and_claim(
     incoming: messages.Incoming,
     ask: bool,  # noqa: FBT001 - passed on as it is
 ) -> tuple[messages.StoredMessage, AskingTask | None]:
-    task: AskingTask | None = None
+    permission: Permission | None = None
 
-    def claim(message: Message) -> None:
-        nonlocal task
+    def permit(message: Message) -> None:
+        nonlocal permission
         if message.author.opted_out_at is not None:
             raise OptedOut("You asked not to be asked again; nothing was stored.")
         if ask and message.status == Message.Status.RECEIVED:
-            task = claim_message(message, claimed=True)
+            permission = permit_asking(message)
 
-    heard = messages.store_message(known.site, author_id, incoming, claim=ask, within=claim)
-    return heard, task
+    heard = messages.store_message(known.site, author_id, incoming, claim=ask, within=permit)
+    if permission is None or not heard.fresh:
+        return heard, None
+    return heard, plan_asking(heard.message, permission)
 
 
 @transaction.atomic

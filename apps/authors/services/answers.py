@@ -191,7 +191,7 @@ def item_of(question: Question) -> Item:
         project=site.project,
         external_id=f"question-{question.uid.hex}",
         text=message.text,
-        context=[_context_turn(earlier) for earlier in context_of(message)],
+        context=[_context_turn(*earlier) for earlier in context_of(message)],
         question=question.text,
         options=[option["label"] for option in question.options],
         meta=_meta(question, site),
@@ -219,11 +219,11 @@ def _meta(question: Question, site: Site) -> dict[str, object]:
     } | ({"values": values} if values else {})
 
 
-def _context_turn(message: Message) -> dict[str, str]:
-    if message.role == Message.Role.AUTHOR:
-        return {"role": "user", "text": message.text}
-    short = message.text[:SHOWN_OF_REPLIES]
-    return {"role": "assistant", "text": short + ("…" if short != message.text else "")}
+def _context_turn(role: str, text: str) -> dict[str, str]:
+    if role == Message.Role.AUTHOR:
+        return {"role": "user", "text": text}
+    short = text[:SHOWN_OF_REPLIES]
+    return {"role": "assistant", "text": short + ("…" if short != text else "")}
 
 
 @prepared

@@ -64,48 +64,67 @@ class AskingTask:
     chooser: MessageChooser | None = None
 
 
-def claim_message(message: Message, *, claimed: bool = False) -> AskingTask | None:
-    """Claim a message if it is free and its author may be asked now; its first call is counted.
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """An author may be asked about a message: what they were asked before, and the probability
+    that they would be asked now."""
+
+    asked: Sequence[AskedQuestion]
+    propensity: float
+
+
+def claim_message(message: Message) -> AskingTask | None:
+    """Claim a message if it is free and its author may be asked now.
 
     Args:
         message: with its author and their site; its ``lease_until`` identifies the claim.
-        claimed: the message was claimed when it was stored.
 
     Returns:
         What to ask; None if nothing is asked: the message has the reason.
     """
     now = timezone.now()
-    if not claimed:
-        # Of two who come at once only one gets it.
-        free = Message.objects.filter(
-            _is_free("lease_until", now), pk=message.pk, status=Message.Status.RECEIVED
-        )
-        message.lease_until = now + LEASE
-        if not free.update(lease_until=message.lease_until):
-            return None
+    # Of two who come at once only one gets it.
+    free = Message.objects.filter(
+        _is_free("lease_until", now), pk=message.pk, status=Message.Status.RECEIVED
+    )
+    message.lease_until = now + LEASE
+    if not free.update(lease_until=message.lease_until):
+        return None
+    permission = permit_asking(message)
+    return plan_asking(message, permission) if permission is not None else None
+
+
+def permit_asking(message: Message) -> Permission | None:
+    """Decide whether the author may be asked now about a message that the caller has claimed, and
+    count the first call; None if not: the message has the reason."""
+    now = timezone.now()
     asked = asked_before(message.author_id)
     stage, reason, propensity = _permit(message, asked, now)
-    if stage:
-        drop_message(message, stage, reason)
-        return None
+    if not stage:
+        try:
+            # The last before the end of a transaction: it locks a row that is the whole site's.
+            reserve(message.author.site, ASK, person_of(message.author))
+            return Permission(asked, propensity)
+        except LimitReached as limit:
+            stage, reason = "budget", limit.message
+    drop_message(message, stage, reason)
+    return None
+
+
+def plan_asking(message: Message, permission: Permission) -> AskingTask:
+    """What to ask about a claimed message whose author may be asked."""
     message.stages.append(verdict("throttle", passed=True, reason="", data={}))
     kit = config_of(message.author.site)
     shown = replace(message_for_models(message), unjudged=unjudged_texts(message))
-    chooser = chooser_for(message, shown, kit.features, asked)
-    times = Counter(question.feature for question in asked)
+    chooser = chooser_for(message, shown, kit.features, permission.asked)
+    times = Counter(question.feature for question in permission.asked)
     plan = plan_of(message.author.site, kit.definitions, times)
-    try:
-        # The last before the end of a transaction: it locks a row that is the whole site's.
-        reserve(message.author.site, ASK, person_of(message.author))
-    except LimitReached as limit:
-        drop_message(message, "budget", limit.message)
-        return None
     return AskingTask(
         message=message,
         spec=kit.spec,
         author_message=shown,
         plan=replace(plan, chooser=chooser) if chooser is not None else plan,
-        propensity=propensity,
+        propensity=permission.propensity,
         features={feature.key: feature for feature in kit.features},
         chooser=chooser,
     )
@@ -127,11 +146,8 @@ def unfinished_messages(most: int = 50) -> list[int]:
 
 def message_for_models(message: Message) -> AuthorMessage:
     context = tuple(
-        (
-            earlier.role,
-            earlier.text if earlier.role == "author" else earlier.text[:SHOWN_OF_REPLIES],
-        )
-        for earlier in context_of(message)
+        (role, text if role == "author" else text[:SHOWN_OF_REPLIES])
+        for role, text in context_of(message)
     )
     return AuthorMessage(text=message.text, language=message.language, context=context)
 

@@ -273,8 +273,8 @@ def screen_text(site: Site, text: str, recent: Sequence[str] = (), language: str
     return found
 
 
-def context_of(message: Message) -> list[Message]:
-    """The messages of the conversation before ``message``, oldest first."""
+def context_of(message: Message) -> list[tuple[str, str]]:
+    """Role and text of the messages of the conversation before ``message``, oldest first."""
     return _earlier(message.conversation_id, message.pk)[::-1]
 
 
@@ -354,9 +354,9 @@ def _conversation_with_ref(author: int, ref: str) -> QuerySet[Conversation]:
 
 
 @prepared
-def _earlier(conversation: int, before: int) -> QuerySet[Message]:
+def _earlier(conversation: int, before: int) -> QuerySet[Message, tuple[str, str]]:
     earlier = Message.objects.filter(conversation=conversation, pk__lt=before).exclude(text="")
-    return earlier.order_by("-pk")[:CONTEXT]
+    return earlier.order_by("-pk").values_list("role", "text")[:CONTEXT]
 
 
 @prepared

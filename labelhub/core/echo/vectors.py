@@ -55,7 +55,8 @@ def _counts(terms: Sequence[str]) -> Floats:
     from sklearn.utils import murmurhash3_32  # noqa: PLC0415 - as below
 
     hashes = np.array([murmurhash3_32(term) for term in terms], dtype=np.int64)
-    counts = np.bincount(np.abs(hashes) % PLACES, np.where(hashes < 0, -1.0, 1.0), PLACES)
+    signs = np.where(hashes < 0, -1.0, 1.0)
+    counts: Floats = np.bincount(np.abs(hashes) % PLACES, signs, PLACES).astype(np.float64)
     length = float(np.sqrt((counts**2).sum()))
     return counts / length if length else counts
 

@@ -236,8 +236,12 @@ def phones(text: str, region: str) -> Iterator[Finding]:
         if max(stretches, default=0) >= _shortest_number(country)
         for match in PhoneNumberMatcher(text, country, leniency=Leniency.VALID)
     ]
-    loose = PhoneNumberMatcher(text, region, leniency=Leniency.POSSIBLE)
-    for match in loose if sum(stretches) >= _FEWEST_PHONE_DIGITS else ():
+    possible = (
+        PhoneNumberMatcher(text, region, leniency=Leniency.POSSIBLE)
+        if sum(stretches) >= _FEWEST_PHONE_DIGITS
+        else ()
+    )
+    for match in possible:
         digits = sum(map(str.isdigit, match.raw_string))
         if digits >= _FEWEST_PHONE_DIGITS and _PHONE_LIKE.search(match.raw_string):
             found_numbers.append(match)

@@ -75,11 +75,14 @@ def spell_plainly(text: str) -> str:
     myself", "don't" is "dont". At most :data:`READ` characters are read."""
     # An acute accent may be an apostrophe; decomposed it would split its word.
     text = _UNSEEN.sub("", text[:READ]).replace("´", "'")
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = _ACCENTS.sub("", unicodedata.normalize("NFD", text[:READ]))
-    text = unicodedata.normalize("NFC", text).translate(_ALIKE)
+    foreign = not text.isascii()
+    text = (unicodedata.normalize("NFKC", text) if foreign else text).casefold()
+    if foreign:
+        text = _ACCENTS.sub("", unicodedata.normalize("NFD", text[:READ]))
+        text = unicodedata.normalize("NFC", text).translate(_ALIKE)
     text = _SPACED.sub(lambda found: re.sub(r"[ ._*-]", "", found[0]), text)
-    text = WORD.sub(lambda found: _translate_latin(found[0], _LOOKALIKES), text)
+    if foreign:
+        text = WORD.sub(lambda found: _translate_latin(found[0], _LOOKALIKES), text)
     text = _LEET_WORD.sub(lambda found: _translate_latin(found[0], _LEET), text)
     return _DRAWN_OUT.sub(r"\1", _CONTRACTED.sub("", text))
 
@@ -218,7 +221,7 @@ def _places_of_word(word: str) -> NDArray[np.int64]:
 
 def _places_of_pairs(words: Sequence[str]) -> Iterator[int]:
     """The places of neighbours, and of words with one word between."""
-    spaced = [word for word in words if not DENSE.search(word)]
+    spaced = [word for word in words if word.isascii() or not DENSE.search(word)]
     for first, second in pairwise(spaced):
         yield _place_of(f"b{first} {second}")
     for first, third in zip(spaced, spaced[2:], strict=False):

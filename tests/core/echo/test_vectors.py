@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labelhub.core.echo.vectors import PLACES, distance, vector_of
+from labelhub.core.echo.vectors import (
+    _RUNS,
+    _WORDS,
+    PLACES,
+    _hashers,
+    _readable,
+    distance,
+    vector_of,
+)
 
 texts = st.text(max_size=60)
 
@@ -18,6 +26,22 @@ def test_any_text_has_a_vector_of_length_one_in_ascending_places(text: str) -> N
     assert vector.places[0] >= 0
     assert vector.places[-1] < PLACES
     assert [str(part.dtype) for part in vector] == ["int32", "float64"]
+
+
+@given(texts)
+def test_a_vector_is_that_of_scikit_learn(text: str) -> None:
+    parts = [
+        share * hasher.transform([_readable(text)])
+        for share, hasher in zip((_WORDS, _RUNS), _hashers(), strict=True)
+    ]
+    dense = sum(parts).toarray()[0]
+    length = np.sqrt(np.square(dense).sum())
+    vector = vector_of(text)
+    if length:
+        assert (vector.places == np.flatnonzero(dense)).all()
+        assert vector.values == pytest.approx(dense[vector.places] / length)
+    else:
+        assert vector.values.tolist() == [1.0]
 
 
 @given(texts, texts)

@@ -281,3 +281,25 @@ def test_most_ordinary_requests_stay_as_they_are(names: NameFinder | None) -> No
     texts = [row["text"] for row in rows("chat_messages.jsonl") if row["kind"] == "request"]
     touched = sum(bool(redact(text, names=names).findings) for text in texts) / len(texts)
     assert touched <= (MOST_TOUCHED_WITH_NAMES if names else MOST_TOUCHED)
+
+
+def test_prices_and_quantities_are_not_looked_at_as_phone_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        pytest.fail("it was looked at")
+
+    monkeypatch.setattr(redaction, "PhoneNumberMatcher", refuse)
+    assert not redact("Two lamps of 40 W for 99 dollars, please.").findings
+
+
+_DIGITS = st.text(alphabet="0123456789 -.()+/x,a", max_size=40)
+
+
+@settings(max_examples=150, deadline=None)
+@given(text=_DIGITS, region=st.sampled_from(["US", "DE", "FR", "IT", "ZZ"]))
+def test_no_phone_number_is_missed_for_having_few_digits(text: str, region: str) -> None:
+    fast = list(redaction.phones(text, region))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(redaction, "_shortest_number", lambda _country: 0)
+        assert list(redaction.phones(text, region)) == fast

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from labelhub.core.safety import (
+    kinds,
     names_danger,
     shows_danger,
 )
@@ -115,3 +116,20 @@ def test_the_weights_are_those_of_the_examples() -> None:
     with np.load(WEIGHTS) as stored:
         for name, value in fitted.items():
             assert np.allclose(stored[name], value, atol=1), name
+
+
+def test_a_text_is_judged_once_and_only_so_many_verdicts_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kinds, "MOST_REMEMBERED", 3)
+    judged: list[str] = []
+
+    def judge(text: str) -> bool:
+        judged.append(text)
+        return text == "c"
+
+    remembered = kinds.remember_verdicts(judge)
+    assert [remembered(text) for text in "abcabc"] == [False, False, True] * 2
+    assert judged == ["a", "b", "c"]
+    assert [remembered(text) for text in ("d", "\ud800", "c")] == [False, False, True]
+    assert judged == ["a", "b", "c", "d", "\ud800", "c"]
