@@ -25,8 +25,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
-#: Seconds that a first start may take, with the tables.
-PATIENCE = 180
+#: Seconds that a first start may take, with the tables, on a busy machine.
+PATIENCE = 600
 CHECKLIST = """
 By hand (docs/releasing.md):
  1. CHANGELOG.md: what was Unreleased stands under {version} with today's date.
