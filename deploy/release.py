@@ -25,8 +25,18 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
-#: Seconds that a first start may take, with the tables.
-PATIENCE = 180
+#: Prints what is installed; `pip inspect` of older versions leaves out license expressions.
+INSPECT = """
+import importlib.metadata, json
+print(json.dumps([
+    {"name": each.metadata["Name"], "version": each.version,
+     "license_expression": each.metadata.get("License-Expression"),
+     "license": each.metadata.get("License"), "classifier": each.metadata.get_all("Classifier")}
+    for each in importlib.metadata.distributions()
+]))
+"""
+#: Seconds that a first start may take, with the tables, on a busy machine.
+PATIENCE = 600
 CHECKLIST = """
 By hand (docs/releasing.md):
  1. CHANGELOG.md: what was Unreleased stands under {version} with today's date.
@@ -83,7 +93,7 @@ def try_wheel(folder: Path, version: str) -> str:
         raise SystemExit(f"The server ended with {code}.")
     return (
         f"wheel: installed, {count} files of the sign-in page served, stopped; {own / 1e6:.0f} MB, "
-        f"with all it needs {size / 1e6:.0f} MB"
+        f"with pip and all it needs {size / 1e6:.0f} MB"
     )
 
 
@@ -120,10 +130,7 @@ def read(address: str) -> bytes:
 def list_components(folder: Path, version: str) -> str:
     """Write the components of the image, those of the lock file, with their licences."""
     make_environment(folder / "locked", "--requirement", ROOT / "requirements.lock")
-    report = json.loads(
-        run(folder / "locked" / "bin" / "python", "-m", "pip", "inspect", "--local")
-    )
-    found = [entry["metadata"] for entry in report["installed"]]
+    found = json.loads(run(folder / "locked" / "bin" / "python", "-c", INSPECT))
     parts = [component(found) for found in found if found["name"] not in ("pip", "setuptools")]
     document = {
         "bomFormat": "CycloneDX",
@@ -149,12 +156,12 @@ def component(found: dict[str, Any]) -> dict[str, Any]:
     made["purl"] = f"pkg:pypi/{name}@{found['version']}"
     named = [
         entry.rpartition(" :: ")[2]
-        for entry in found.get("classifier", ())
+        for entry in found["classifier"] or ()
         if entry.startswith("License :: OSI")
     ]
     # Some put the whole text there.
-    free = [found.get("license", "").strip().partition("\n")[0][:100]]
-    if expression := found.get("license_expression"):
+    free = [(found["license"] or "").strip().partition("\n")[0][:100]]
+    if expression := found["license_expression"]:
         return made | {"licenses": [{"expression": expression}]}
     licenses = [{"license": {"name": text}} for text in named or free if text]
     return made | ({"licenses": licenses} if licenses else {})

@@ -6,7 +6,13 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponsePermanentRedirect,
+    JsonResponse,
+)
 from django.middleware.common import CommonMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.shortcuts import render
@@ -25,6 +31,7 @@ from apps.common.request_record import (
 from labelhub.core.errors import LabelhubError
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+_PROBES = "/health/"
 #: Always English: what programs and developers read; the widget has languages of its own.
 _ENGLISH = ("/api/", "/widget/", "/health/", "/design/")
 _HEADINGS = {
@@ -61,7 +68,14 @@ class RequestMiddleware:
 
 
 class SlashMiddleware(CommonMiddleware):
-    """Django's redirect to the final slash, without turning a POST into a GET."""
+    """Django's check of the host and redirect to the final slash, without turning a POST into a
+    GET."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        """Answer probes whatever host they name: those of orchestrators name an address."""
+        if request.path.startswith(_PROBES):
+            return None
+        return super().process_request(request)
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase

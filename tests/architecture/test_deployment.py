@@ -87,7 +87,7 @@ def test_proxies_let_the_largest_import_through(file: str, pattern: str, unit: i
 
 
 def test_secrets_are_written_once_for_their_owner_alone(tmp_path: Path) -> None:
-    command = [sys.executable, DEPLOY / "compose/make_secrets.py", tmp_path]
+    command = [sys.executable, str(DEPLOY / "compose/make_secrets.py"), str(tmp_path)]
     subprocess.run(command, check=True, umask=0)
     made = {path.name: path.read_text() for path in tmp_path.iterdir()}
     assert set(made) == {"secret-key", "text-keys", "postgres-password", "database-url"}

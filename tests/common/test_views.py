@@ -43,6 +43,16 @@ def test_live_answers_without_the_database(client: Client) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/health/live", "/health/ready"])
+def test_probes_may_name_an_address_and_pages_may_not(
+    client: Client, settings: Any, path: str
+) -> None:
+    settings.ALLOWED_HOSTS = ["labels.example.org"]
+    assert client.get(path, HTTP_HOST="10.1.2.3:8000").status_code == 200
+    assert client.get("/accounts/login/", HTTP_HOST="10.1.2.3:8000").status_code == 400
+
+
+@pytest.mark.django_db
 def test_ready_looks_at_the_database(client: Client, settings: Any) -> None:
     settings.REDIS_URL = ""
     response = client.get("/health/ready")

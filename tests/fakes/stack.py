@@ -49,7 +49,7 @@ class Program:
         """Everything so far."""
         return self.log.read_text(errors="replace")
 
-    def wait_to_print(self, pattern: str) -> re.Match[str]:
+    def wait_to_print(self, pattern: str, seconds: float = 40) -> re.Match[str]:
         """The first match in what the process prints."""
 
         def look() -> re.Match[str] | None:
@@ -57,7 +57,7 @@ class Program:
             assert found or self.process.poll() is None, f"it ended: {self.printed[-3000:]}"
             return found
 
-        return wait_for(look, seconds=40, what=f"{pattern!r} in {self.log.name}")
+        return wait_for(look, seconds=seconds, what=f"{pattern!r} in {self.log.name}")
 
     def kill(self) -> None:
         """As a power cut would."""

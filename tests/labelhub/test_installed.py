@@ -104,7 +104,7 @@ def served(django_db_setup: None, installed: Installed) -> Iterator[Served]:
         cwd=installed.folder / "empty",
     )
     try:
-        yield Served(program, program.wait_to_print(r"listens on (http://\S+)")[1], before)
+        yield Served(program, program.wait_to_print(r"listens on (http://\S+)", 150)[1], before)
     finally:
         program.kill()
 
