@@ -69,7 +69,7 @@ def upsert_rows(rows: Sequence[Row], fields: Sequence[str]) -> None:
     _set_timestamps(rows, columns)
     quoted = connection.ops.quote_name
     column_of = {field.name: quoted(field.column) for field in columns}
-    updated = ", ".join(f"{column_of[name]} = EXCLUDED.{column_of[name]}" for name in fields)
+    updated = ", ".join(f"{column_of[name]}=EXCLUDED.{column_of[name]}" for name in fields)
     clause = f" ON CONFLICT ({quoted(meta.pk.column)}) DO UPDATE SET {updated}"
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         _write(cursor, meta.db_table, columns, _parameters(columns, rows), clause)

@@ -43,6 +43,28 @@ def test_the_server_has_one_thread_for_linear_algebra_before_numpy_is_loaded() -
     assert done.stdout.split() == ["1", "False"]
 
 
+#: What a server and its worker need for some pages, formats or installations only. Each takes a
+#: tenth of a second or 5 MB and more.
+LATER = (
+    "aiohttp", "altair", "channels_redis", "httpx2", "kombu.transport.redis", "openai", "openpyxl",
+    "pandas", "pyarrow", "redis", "scipy.optimize", "scipy.sparse", "scipy.special", "scipy.stats",
+    "sklearn", "vl_convert",
+)  # fmt: skip
+
+
+def test_a_server_that_starts_loads_only_what_every_server_needs() -> None:
+    script = (
+        "import sys, labelhub.asgi, labelhub.server, labelhub.worker\n"
+        f"print([name for name in {LATER!r} if name in sys.modules])"
+    )
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "labelhub.settings.test", "REDIS_URL": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
 @cache
 def calls() -> Sequence[tuple[str, str]]:
     """What is called in the apps and the composition root, and where."""

@@ -4,7 +4,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from apps.common.bulk import insert_copies, insert_rows, refresh_statistics
+from apps.common.bulk import insert_copies, insert_rows, refresh_statistics, upsert_rows
 from apps.labels.models import ItemState
 from apps.projects.models import Item, Project
 from tests.factories.projects import ItemFactory
@@ -58,6 +58,18 @@ def test_rows_whose_key_is_given_keep_it() -> None:
     states = ItemState.objects.order_by("item_id")
     assert [state.item_id for state in states] == [item.pk for item in items]
     assert all(state.updated_at is not None for state in states)
+
+
+def test_rows_that_are_there_get_the_named_values_and_the_others_are_made() -> None:
+    items = ItemFactory.create_batch(3)
+    states = [ItemState(item_id=item.pk, project_id=item.project_id) for item in items]
+    upsert_rows(states[:2], ["priority"])
+    for state in states:
+        state.priority, state.reasons, state.stage = 3.5, [TEXTS[3]], "decided"
+    upsert_rows(states, ["priority", "reasons", "updated_at"])
+    upsert_rows([], ["priority"])
+    found = ItemState.objects.order_by("item_id").values_list("priority", "reasons", "stage")
+    assert list(found) == [(3.5, [TEXTS[3]], stage) for stage in ("new", "new", "decided")]
 
 
 def test_rows_that_are_alike_differ_in_one_value() -> None:

@@ -3,8 +3,6 @@
 import itertools
 import random
 import re
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -273,11 +271,3 @@ def luminance(colour: str) -> float:
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_a_process_that_draws_nothing_loads_no_renderer() -> None:
-    code = (
-        "import django, sys; django.setup(); import labelhub.urls, apps.common.charts.files;"
-        "sys.exit(bool({'vl_convert', 'altair', 'pandas'} & set(sys.modules)))"
-    )
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=50)

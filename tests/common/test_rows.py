@@ -5,7 +5,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from apps.common.rows import insert_row, update_row, update_row_if
+from apps.common.rows import insert_row, new_row, update_row, update_row_if
 from apps.labels.models import ItemState
 from apps.labels.services import open_items
 from apps.projects.models import Item, Project
@@ -35,6 +35,19 @@ def test_everything_comes_back_as_it_went_in(
     assert before <= kept.created_at == made.created_at <= timezone.now()
     assert kept.project == project
     assert not made._state.adding
+
+
+def test_a_new_row_is_what_its_class_would_make() -> None:
+    item = ItemFactory.create()
+    given = {"item_id": item.pk, "project_id": item.project_id, "reasons": ["why"]}
+    made, meant = new_row(ItemState, given), ItemState(**given)
+    assert made._state.adding
+    assert made.project == item.project
+    assert made.signals is not new_row(ItemState, given).signals
+    names = [field.attname for field in ItemState._meta.concrete_fields]
+    assert [getattr(made, name) for name in names] == [getattr(meant, name) for name in names]
+    made.save()
+    assert ItemState.objects.get().reasons == ["why"]
 
 
 def test_keys_rise_and_a_given_key_is_kept() -> None:

@@ -28,6 +28,8 @@ CREATED, UNCHANGED, CONFLICT = (
     ImportOutcome.CONFLICT,
 )
 
+SQL_OF_IMPORT = 11
+
 
 def test_the_first_label_of_a_pair_stands_and_the_rest_are_reported() -> None:
     project = ProjectFactory.create()
@@ -222,3 +224,17 @@ def test_an_expert_who_was_only_imported_breaks_no_tie() -> None:
     record_label(draft(item, other, "bad"))
     gold = Gold.objects.get()
     assert (gold.value, gold.basis, gold.decided_by) == ("bad", "adjudication", other)
+
+
+def test_an_import_takes_as_many_queries_for_many_items_as_for_one(
+    django_assert_num_queries: object,
+) -> None:
+    """Labels are not read back after they were written: one state, history and gold for all."""
+    project = ProjectFactory.create(overlap=2)
+    worker = person(project)
+    for count in (1, 20):
+        rows = [
+            draft(item, worker, "good", action="imported") for item in queued_items(project, count)
+        ]
+        with django_assert_num_queries(SQL_OF_IMPORT):  # type: ignore[operator]
+            import_labels(project, rows)

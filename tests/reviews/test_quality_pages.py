@@ -1,13 +1,15 @@
 """The pages about people's work: who sees what, and what the buttons do."""
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.reviews.models import Intervention, Requeue, ReviewerStatus
-from apps.reviews.quality import requeue
+from apps.reviews.quality import kept, requeue
+from apps.reviews.queue.reviewer_status import pause
 from tests.factories.labels import queued_items
 from tests.factories.projects import member
 from tests.factories.quality import checked, decided, known, worked
@@ -43,6 +45,29 @@ def test_the_table_of_all(client: Client, project: Project, person: User) -> Non
     assert "&lt;script&gt;" in html
     assert "wrong too often" in html
     assert "Every suggestion is shown" in html
+
+
+def test_figures_of_many_labels_are_kept_for_a_minute_and_say_so_but_a_persons_status_is_of_now(
+    client: Client, project: Project, boss: User, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    items = queued_items(project, 2)
+    worked(items[:1], person)
+    assert "as of" not in client.get(page(project)).content.decode()
+
+    monkeypatch.setattr(kept, "MANY", 1)
+    counted = client.get(page(project))
+    worked(items[1:], person)
+    pause(project=project, user=person, by=boss, reason="Too fast.")
+    again = client.get(page(project))
+
+    for answer in (counted, again):
+        assert "The figures are as of" in answer.content.decode()
+    (before,) = counted.context["report"].people
+    (after,) = again.context["report"].people
+    assert before.counted.labels == after.counted.labels == 1
+    assert after.status == ReviewerStatus.Status.PAUSED
+    cache.clear()
+    assert client.get(page(project)).context["report"].people[0].counted.labels == 2
 
 
 @pytest.mark.usefixtures("boss")

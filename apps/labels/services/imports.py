@@ -143,12 +143,11 @@ def import_labels(project: Project, drafts: Sequence[NewLabel]) -> list[ImportOu
     histories = read_histories(ids)
     known = KnownLabels.of(list(chain.from_iterable(histories.values())))
     outcomes = _append_labels(drafts, known)
-    # The rows just written are not read again, and items without one keep their state.
-    changed = {row.item_id for row in known.written} | (histories.keys() - states.keys())
+    # The rows just written are not read again. Items without one are refreshed too: a ledger that
+    # was imported with its item decided nothing.
     for row in known.written:
         histories[row.item_id].append(row)
-    ledgers = ledgers_of({item_id: histories[item_id] for item_id in sorted(changed)})
-    refresh_locked(project, states, ledgers)
+    refresh_locked(project, states, ledgers_of(histories))
     return outcomes
 
 

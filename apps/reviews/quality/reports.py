@@ -1,6 +1,6 @@
 """Quality reports: all people of a project, one row each, and one person in detail."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -152,42 +152,70 @@ class PeopleReport:
     doubtful: Sequence[DoubtfulItem] = field(default_factory=list)
 
 
-def people_report(project: Project) -> PeopleReport:
-    """All people who label or labelled here, by name. Ten queries for any number."""
+@dataclass(frozen=True, slots=True)
+class PeopleFigures:
+    """What takes long of the report: the figures of everybody who worked here, by their user ids,
+    and the basis of the figures; see :class:`PeopleReport`."""
+
+    people: Mapping[int, tuple[Counted, Sequence[Change]]]
+    nobody: Counted
+    agreements: Mapping[int, RaterAgreement]
+    agreement_cut: bool
+    usual: PaceLimits | None
+    orphans: int
+
+
+def people_figures(project: Project) -> PeopleFigures:
+    """The figures of all people here. Four queries for any number."""
     work, orphans = read_work(project)
-    everybody = usual_pace(project)
+    usual = usual_pace(project)
+    shared = read_shared_labels(project)
+    return PeopleFigures(
+        people={
+            user_id: figures_of(work.of(user_id), usual)
+            for user_id in np.unique(work.user).tolist()
+        },
+        nobody=count(work.where(slice(0)), usual),
+        agreements=shared.by_person(),
+        agreement_cut=shared.cut,
+        usual=usual,
+        orphans=orphans,
+    )
+
+
+def people_report(project: Project, figures: PeopleFigures | None = None) -> PeopleReport:
+    """All people who label or labelled here, by name. Ten queries for any number; six with
+    ``figures``, which may be a little older than members and their status."""
+    figures = figures or people_figures(project)
     team = {member.user_id: member for member in members(project)}
-    ids = set(np.unique(work.user).tolist())
-    left = User.objects.in_bulk(ids - set(team)) if ids - set(team) else {}
+    gone = figures.people.keys() - team.keys()
+    left = User.objects.in_bulk(gone) if gone else {}
     standings = {
         status.user_id: status for status in ReviewerStatus.objects.filter(project=project)
     }
-    shared = read_shared_labels(project)
-    agreeing = shared.by_person()
     rows = []
     for user_id in [*team, *left]:
         member = team.get(user_id)
-        if user_id not in ids and (member is None or member.role != Role.REVIEWER):
+        if user_id not in figures.people and (member is None or member.role != Role.REVIEWER):
             continue
-        own = work.of(user_id)
         rows.append(
             person_row(
                 project,
                 member.user if member else left[user_id],
-                own,
+                figures.people.get(user_id, (figures.nobody, ())),
                 member=member,
                 standing=standings.get(user_id),
-                everybody=everybody,
-                agreement=agreeing.get(user_id),
+                agreement=figures.agreements.get(user_id),
             )
         )
+    usual = figures.usual
     return PeopleReport(
         people=sorted(rows, key=lambda row: row.user.display_name.casefold()),
         known_items=ItemState.objects.filter(project=project, is_gold_question=True).count(),
-        too_fast_below=everybody.low if everybody else None,
+        too_fast_below=usual.low if usual else None,
         too_fast_floor=float(least_seconds(TWENTY_WORDS, choices=1)),
-        agreement_cut=shared.cut,
-        orphans=orphans,
+        agreement_cut=figures.agreement_cut,
+        orphans=figures.orphans,
         doubtful=doubtful_items(project),
     )
 
@@ -223,18 +251,21 @@ def count(work: Work, everybody: PaceLimits | None) -> Counted:
     )
 
 
+def figures_of(own: Work, everybody: PaceLimits | None) -> tuple[Counted, Sequence[Change]]:
+    """One person's figures and changes. ``everybody``: the limits of usual times."""
+    return count(own, everybody), changes(by_hundreds(own))
+
+
 def person_row(
     project: Project,
     user: User,
-    own: Work,
+    figures: tuple[Counted, Sequence[Change]],
     *,
     member: Membership | None,
     standing: ReviewerStatus | None,
-    everybody: PaceLimits | None,
     agreement: RaterAgreement | None,
 ) -> PersonRow:
-    """One person's row. ``everybody``: the limits of usual times."""
-    counted, changed = count(own, everybody), changes(by_hundreds(own))
+    counted, changed = figures
     kind, role = (member.kind, member.role) if member else (ReviewerKind.CROWD, "")
     return PersonRow(
         user=user,
@@ -331,10 +362,9 @@ def person_report(
     row = person_row(
         project,
         user,
-        mine,
+        figures_of(mine, everybody),
         member=Membership.objects.filter(project=project, user=user).first(),
         standing=ReviewerStatus.objects.filter(project=project, user=user).first(),
-        everybody=everybody,
         agreement=shared.by_person().get(user.pk),
     )
     stretches = by_weeks(mine, days_of(project, user.pk)) if by == WEEK else by_hundreds(mine)

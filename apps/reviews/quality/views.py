@@ -25,8 +25,9 @@ from apps.projects.models import Project
 from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import get_project, role_in
 from apps.reviews.models import Requeue
-from apps.reviews.quality.anchoring import anchoring_report, in_points
+from apps.reviews.quality.anchoring import AnchoringReport, anchoring_report, in_points
 from apps.reviews.quality.charts import accuracy_chart, speed_chart
+from apps.reviews.quality.kept import quality_figures
 from apps.reviews.quality.reports import (
     HUNDRED,
     WEEK,
@@ -84,9 +85,11 @@ def quality(request: SignedInRequest, project: Project) -> HttpResponse:
     if role_in(request.user, project) != Role.MANAGER:
         return redirect("quality_person", project.slug, request.user.pk)
     log = requested_page(request.GET, interventions(project), LOG_ROWS)
+    figures = quality_figures(project)
     context = project_page(request, project, "quality") | {
-        "report": people_report(project),
-        "anchoring": _anchoring(project),
+        "report": people_report(project, figures.people),
+        "anchoring": _anchoring(anchoring_report(project, figures.anchoring)),
+        "as_of": figures.as_of,
         "log": log,
     }
     return render(request, "reviews/quality.html", context)
@@ -209,8 +212,7 @@ def _person_page(
     return render(request, "reviews/quality_person.html", context)
 
 
-def _anchoring(project: Project) -> dict[str, Any]:
-    report = anchoring_report(project)
+def _anchoring(report: AnchoringReport) -> dict[str, Any]:
     shown, withheld = report.arms["shown"], report.arms["withheld"]
     rows = [
         {
