@@ -16,6 +16,7 @@ from kombu.transport import redis
 
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
+from apps.common.api.idempotency import forget_requests
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
@@ -61,6 +62,7 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     write_heartbeat,
     keep_runs,
     sweep_uploads,
+    forget_requests,
     keep_exports,
     tend_webhooks,
     resume_messages,

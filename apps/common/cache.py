@@ -15,8 +15,27 @@ logger = logging.getLogger(__name__)
 PAUSE = 5.0
 
 
+class LocalCache(LocMemCache):
+    """This process's memory."""
+
+    def hit(self, key: str, seconds: int) -> int:
+        """Count up from 1; the count is forgotten after ``seconds``."""
+        self.add(key, 0, seconds)
+        return self.incr(key)
+
+
+class _SharedCache(RedisCache):
+    def hit(self, key: str, seconds: int) -> int:
+        """Count up from 1 in one round trip; the count is forgotten ``seconds`` after the last."""
+        name = self.make_and_validate_key(key)
+        client = self._cache.get_client(name, write=True)  # type: ignore[attr-defined]  # not in the stubs
+        pipeline = client.pipeline(transaction=False)
+        count, _ = pipeline.incr(name).expire(name, seconds).execute()
+        return int(count)
+
+
 def _or_local(name: str) -> Callable[..., Any]:
-    shared, local = getattr(RedisCache, name), getattr(LocMemCache, name)
+    shared, local = getattr(_SharedCache, name), getattr(LocalCache, name)
 
     def method(cache: "RedisOrLocalCache", *args: Any, **kwargs: Any) -> Any:
         if time.monotonic() >= RedisOrLocalCache.away_until:
@@ -32,7 +51,7 @@ def _or_local(name: str) -> Callable[..., Any]:
     return method
 
 
-class RedisOrLocalCache(RedisCache):
+class RedisOrLocalCache(_SharedCache):
     """Redis, or this process's memory while Redis is away: people can still sign in, and each
     process counts its own password attempts."""
 
@@ -41,7 +60,7 @@ class RedisOrLocalCache(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
-        self.local = LocMemCache("while-redis-is-away", params | {"OPTIONS": {}})
+        self.local = LocalCache("while-redis-is-away", params | {"OPTIONS": {}})
 
     add = _or_local("add")
     get = _or_local("get")
@@ -55,3 +74,4 @@ class RedisOrLocalCache(RedisCache):
     clear = _or_local("clear")
 
     incr = _or_local("incr")
+    hit = _or_local("hit")

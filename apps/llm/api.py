@@ -166,6 +166,7 @@ class ProviderViewSet(ProjectViewSet):
     """The providers of a project, for its managers. The shared ones are in ``models/``."""
 
     read_right = Right.MANAGE
+    long_actions = ("test",)
     lookup_url_kwarg = "provider_id"
     serializer_class = ProviderSerializer
 

@@ -44,6 +44,8 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         """
         if not user.is_authenticated:
             return self.none()
+        if user.bound_to is not None:
+            self = self.filter(pk=user.bound_to)  # noqa: PLW0642 - nothing below is of others
         if user.is_superuser:
             return self
         # A person is a member once: the join cannot double a row.
@@ -57,6 +59,8 @@ class ItemQuerySet(models.QuerySet["Item"]):
     def visible_to(self, user: User | AnonymousUser) -> "ItemQuerySet":
         if not user.is_authenticated:
             return self.none()
+        if user.bound_to is not None:
+            self = self.filter(project=user.bound_to)  # noqa: PLW0642 - nothing below is of others
         return self if user.is_superuser else self.filter(project__memberships__user=user)
 
     def named(self, project: "Project", external_ids: Iterable[str]) -> "ItemQuerySet":

@@ -11,7 +11,7 @@ from csp.constants import NONE, SELF
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from labelhub.settings.checks import check_database_url, check_networks
+from labelhub.settings.checks import check_database_url, check_networks, read_rate
 from labelhub.settings.rest import SPECTACULAR_SETTINGS  # noqa: F401 - read from here by name
 
 # Our matrices are small: a second thread costs more than it saves. numpy reads this variable on its
@@ -167,7 +167,7 @@ CACHES: dict[str, Any] = {
         },
     }
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {"BACKEND": "apps.common.cache.LocalCache"}
 }
 CHANNEL_LAYERS: dict[str, Any] = {
     "default": {
@@ -266,6 +266,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.common.api.throttling.CallerThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.common.api.parsers.PlainJSONParser"],
     "DEFAULT_METADATA_CLASS": "apps.common.api.metadata.ViewMetadata",
@@ -276,6 +277,10 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "apps.common.api.errors.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+
+# Requests of one API key, or of one person in a session: 200 people may share a key and label an
+# item every two seconds.
+LABELHUB_API_RATE = read_rate("LABELHUB_API_RATE", env.str("LABELHUB_API_RATE", default="15000/m"))
 
 # Keys for authors' texts: the first encrypts, all decrypt. Default: the secret key.
 LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])

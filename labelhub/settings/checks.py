@@ -13,6 +13,7 @@ from django.core.management.utils import get_random_secret_key
 from environ import Env
 
 SECRET_LENGTH = 50
+SECONDS = {"s": 1, "m": 60, "h": 3600}
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 
@@ -58,6 +59,18 @@ def _has_valid_port(url: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def read_rate(name: str, rate: str) -> tuple[int, int]:
+    """``"100/m"`` as (100, 60 seconds), with s, m or h; 0 is no limit.
+
+    Raises:
+        ImproperlyConfigured: it is no rate.
+    """
+    most, _, window = rate.partition("/")
+    if not (most.isascii() and most.isdigit() and (window or "m") in SECONDS):
+        raise ImproperlyConfigured(f"{name}: write a rate such as 15000/m (s, m or h), or 0.")
+    return int(most), SECONDS[window or "m"]
 
 
 def check_secret(secret: str) -> str:

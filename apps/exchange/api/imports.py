@@ -142,6 +142,7 @@ class StoredBodyParser(BaseParser):
 class ImportViewSet(ProjectViewSet):
     """Items into the project."""
 
+    long_actions = ("create",)
     parser_classes = [MultiPartParser, StoredBodyParser]
     content_negotiation_class = OneRenderer
 
