@@ -17,6 +17,8 @@ from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 
 KEY_MARK = "lh_"
 _ADD_USER = ("add_user", "accounts", "user")
+#: The longest life of a key with an end, and the longest grace of a rotated one, in days.
+MOST_DAYS, MOST_GRACE_DAYS = 3650, 30
 PREFIX_LENGTH = len(KEY_MARK) + 6
 
 

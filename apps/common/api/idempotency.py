@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from django.core.files.uploadedfile import UploadedFile
@@ -66,7 +66,7 @@ def answer_once(
         raise ParseError(f"{HEADER}: send 1 to 255 visible ASCII characters, such as a UUID.")
     long = view.action in view.long_actions
     claim = IdempotentRequest(
-        user=request.user,
+        user_id=cast("int", request.user.pk),
         key=key,
         token=uuid4(),
         fingerprint=_fingerprint(request),

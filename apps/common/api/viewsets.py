@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.http.response import HttpResponse, HttpResponseBase
+from django.http import HttpResponse
 from django_filters import FilterSet
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -40,9 +40,7 @@ class ApiViewSet(GenericViewSet[Any]):
             handler = partial(idempotency.answer_once, self, handler)
         setattr(self, name, handler)
 
-    def finalize_response(
-        self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
-    ) -> Any:
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """The response, with its ``ETag`` if it shows what the address names."""
         final: Any = super().finalize_response(request, response, *args, **kwargs)
         shows = request.method in ("GET", "HEAD") or (
@@ -54,7 +52,7 @@ class ApiViewSet(GenericViewSet[Any]):
 
     def finalize_shown(self, request: Request, response: Response) -> Response:
         """The response ready to be rendered."""
-        return super().finalize_response(request, response)  # type: ignore[return-value]
+        return super().finalize_response(request, response)
 
     def lock_shown(self) -> None:
         """Until the transaction ends, nobody else changes by ``If-Match`` what the address shows;
