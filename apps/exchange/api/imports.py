@@ -254,9 +254,9 @@ class LabelImportViewSet(UploadViewSet):
 
         For items that exist. A file (multipart, field ``file``), or a JSON list, one JSON object,
         JSON Lines or CSV as the body: one row per label, with ``item_id`` (the item's own id) or
-        ``item_number`` (its number here), ``annotator_id``, ``annotator_type`` (``llm`` or ``model`` for
-        predictions), ``label``, and optionally ``confidence``, ``rationale``, ``gold`` and others.
-        Rows that are there already are unchanged.
+        ``item_number`` (its number here), ``annotator_id``, ``annotator_type`` (``llm`` or
+        ``model`` for predictions), ``label``, and optionally ``confidence``, ``rationale``,
+        ``gold`` and others. Rows that are there already are unchanged.
         """
         asked = self.read_query(LabelFileQuerySerializer)
         return self.import_batch(self.receive(request, asked["name"]))
