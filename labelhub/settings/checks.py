@@ -67,10 +67,12 @@ def read_rate(name: str, rate: str) -> tuple[int, int]:
     Raises:
         ImproperlyConfigured: it is no rate.
     """
+    if rate == "0":
+        return 0, SECONDS["m"]
     most, _, window = rate.partition("/")
-    if not (most.isascii() and most.isdigit() and (window or "m") in SECONDS):
+    if not (most.isascii() and most.isdigit() and window in SECONDS):
         raise ImproperlyConfigured(f"{name}: write a rate such as 15000/m (s, m or h), or 0.")
-    return int(most), SECONDS[window or "m"]
+    return int(most), SECONDS[window]
 
 
 def check_secret(secret: str) -> str:

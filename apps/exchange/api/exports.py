@@ -53,6 +53,7 @@ class StreamedQuerySerializer(ExportQuerySerializer):
 
     since = serializers.CharField(
         required=False,
+        allow_blank=True,
         help_text="Only items that came or changed after this cursor, or whose labels or gold did: "
         "the `LabelHub-Since` header of an earlier export, or `0`. Items that were deleted are in "
         "`item-changes/`.",

@@ -5,7 +5,7 @@ from apps.projects.api import views
 from apps.projects.api.keys import ApiKeyViewSet
 
 router = Router()
-router.register("keys", ApiKeyViewSet, "api_key")
+router.register("keys", ApiKeyViewSet, "api_api_key")
 router.register("projects", views.ProjectsViewSet, "api_projects")
 router.register("projects", views.OneProjectViewSet, "api_project")
 router.register("projects/<slug:slug>/members", views.MemberViewSet, "api_members")
