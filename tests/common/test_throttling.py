@@ -82,12 +82,13 @@ def test_redis_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
         def pipeline(self, **_: Any) -> Pipeline:
             return Pipeline()
 
-    monkeypatch.setattr(RedisOrLocalCache, "away_until", 0.0)
-    monkeypatch.setattr(
-        "django.core.cache.backends.redis.RedisCacheClient.get_client",
-        lambda *_, **__: Connection(),
-    )
-    assert RedisOrLocalCache("redis://127.0.0.1/0", {}).hit("a", 60) == 7
+    with monkeypatch.context() as patched:
+        patched.setattr(RedisOrLocalCache, "away_until", 0.0)
+        patched.setattr(
+            "django.core.cache.backends.redis.RedisCacheClient.get_client",
+            lambda *_, **__: Connection(),
+        )
+        assert RedisOrLocalCache("redis://127.0.0.1/0", {}).hit("a", 60) == 7
     assert trips == [1]
 
 

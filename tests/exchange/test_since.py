@@ -1,6 +1,8 @@
 """``since=``: what a program reads on from a cursor, without loss and without doubles."""
 
 import json
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from apps.common.bulk import insert_rows
 from apps.common.feeds import read_cursor, write_cursor
 from apps.labels.models import Annotator, Label
 from apps.labels.services import import_labels
-from apps.projects.models import Project
+from apps.projects.models import Item, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
@@ -22,6 +24,8 @@ from tests.factories.agreement import decide
 from tests.factories.labels import draft, open_item, person, queued_items
 from tests.factories.projects import ProjectFactory, member_api
 
+#: Membership, the highest key, the rows; PostgreSQL is asked who writes.
+FEED_QUERIES = 4 if connection.vendor == "postgresql" else 3
 pytestmark = pytest.mark.django_db
 
 
@@ -129,23 +133,22 @@ def test_a_cursor_belongs_to_its_project() -> None:
 
 def test_a_page_of_a_hundred_thousand_labels_takes_as_many_queries_as_one_of_few() -> None:
     project = ProjectFactory.create()
-    item, schema = open_item(project), current_schema(project)
-    client = member_api(project, Role.VIEWER)
+    schema, client = current_schema(project), member_api(project, Role.VIEWER)
+    names = [str(number) for number in range(1000)]
+    items = insert_rows([Item(project=project, external_id=name, text=name) for name in names])
+    people = insert_rows(
+        [Annotator(project=project, kind="crowd", name=name) for name in names[:100]]
+    )
 
-    def add(count: int) -> None:
-        annotators = insert_rows(
-            [Annotator(project=project, kind="crowd", name=f"{Label.objects.count()} {number}")
-             for number in range(count)]
-        )  # fmt: skip
-        insert_rows(
-            [Label(item=item, annotator=by, schema=schema, value="good", action="imported")
-             for by in annotators]
-        )  # fmt: skip
+    def add(some: Sequence[Item]) -> None:
+        labels = product(some, people)
+        fields: dict[str, Any] = {"schema": schema, "value": "good", "action": "imported"}
+        insert_rows([Label(item=item, annotator=by, **fields) for item, by in labels])
 
-    add(10)
+    add(items[:1])
     first = Label.objects.earliest("pk").pk
     counts, rows = [], []
-    for more, passed in ((0, 0), (99_990, 0), (0, 50_000), (0, 99_500)):
+    for more, passed in ((items[:0], 0), (items[1:], 0), ((), 50_000), ((), 99_500)):
         add(more)
         since = write_cursor(project.pk, [first - 1 + passed])
         with CaptureQueriesContext(connection) as captured:
@@ -153,5 +156,5 @@ def test_a_page_of_a_hundred_thousand_labels_takes_as_many_queries_as_one_of_few
             response = client.get(url_of("api_label", project), query)
         counts.append(len(captured))
         rows.append(response.json()["count"])
-    assert counts == [3, 3, 3, 3]  # membership, the highest key, the rows
-    assert rows == [10, 1000, 1000, 500]
+    assert counts == [FEED_QUERIES] * 4
+    assert rows == [100, 1000, 1000, 500]
