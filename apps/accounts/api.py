@@ -25,7 +25,7 @@ class IsOperator(BasePermission):
 
     def has_permission(self, request: Request, _view: Any) -> bool:
         """Whether they may."""
-        return bool(request.user and request.user.is_superuser)
+        return request.user.is_superuser
 
 
 class OperatorViewSet(ApiViewSet):
@@ -40,6 +40,8 @@ class OperatorViewSet(ApiViewSet):
 
 class UserSerializer(serializers.ModelSerializer[User]):
     """An account."""
+
+    email = serializers.CharField(read_only=True, help_text="May be empty.")
 
     class Meta:
         model = User

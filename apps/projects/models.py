@@ -457,7 +457,7 @@ class ImportBatch(models.Model):
 
 
 class Item(models.Model):
-    """One text to label. Never changed after import: a changed row is a conflict. An item that a
+    """One text to label. An import never changes it: a changed row is a conflict. An item that a
     file of labels named first belongs to the import that brings its text."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")

@@ -56,8 +56,8 @@ def test_a_write_with_an_idempotency_key_is_sent_again(
     made = httpx.Response(201, json={"id": 1, "key": "k"})
     client, sent = scripted(httpx.ReadError("broke"), made)
     client.call("api_key_create", json={"name": "a"}, idempotency_key="mine")
-    assert [request.headers["Idempotency-Key"] for request in sent.requests] == ["mine", "mine"]
-    assert json.loads(sent.requests[0].content) == {"name": "a"}
+    assert [request.headers["Idempotency-Key"] for request in sent.seen] == ["mine", "mine"]
+    assert json.loads(sent.seen[0].content) == {"name": "a"}
 
 
 def test_keys_and_accounts(db: None, client_of: Callable[[User], Client]) -> None:

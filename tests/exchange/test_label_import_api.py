@@ -57,8 +57,8 @@ def test_every_form_of_body_brings_the_same_labels(project: Project) -> None:
             2, 2, [],
         )  # fmt: skip
     assert Label.objects.count() == 8
-    one = post(project, row(who="single"), format="json").json()
-    assert (one["created"], one["rows"]) == (1, 1)
+    alone = post(project, row(who="single"), format="json").json()
+    assert (alone["created"], alone["rows"]) == (1, 1)
 
 
 def test_sent_again_they_are_unchanged_and_what_differs_is_a_conflict(project: Project) -> None:
