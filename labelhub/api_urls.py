@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from apps.accounts.api import urlpatterns as accounts
 from apps.agreement.api.urls import urlpatterns as agreement
 from apps.authors.api.urls import urlpatterns as authors
 from apps.common.api.docs import OpenApiView, redoc, swagger_ui
@@ -13,7 +14,18 @@ from apps.llm.api import urlpatterns as llm
 from apps.projects.api.urls import urlpatterns as projects
 from apps.reviews.api_urls import urlpatterns as reviews
 
-v1 = [*projects, *llm, *authors, *echo, *debates, *reviews, *learning, *agreement, *exchange]
+v1 = [
+    *accounts,
+    *projects,
+    *llm,
+    *authors,
+    *echo,
+    *debates,
+    *reviews,
+    *learning,
+    *agreement,
+    *exchange,
+]
 
 urlpatterns = [
     path("v1/", include(v1)),

@@ -16,6 +16,7 @@ from django.db import close_old_connections, connections
 
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
+from apps.common.api.idempotency import forget_requests
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.metric_files import set_role, show_process
 from apps.common.workers import write_heartbeat
@@ -66,6 +67,7 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     write_heartbeat,
     keep_runs,
     sweep_uploads,
+    forget_requests,
     keep_exports,
     tend_webhooks,
     resume_messages,

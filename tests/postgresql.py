@@ -30,6 +30,14 @@ REPEATED = {
         "authors/test_rewards*",
         "complaints/*",
     ],
+    "requests at the same instant, and what is told in order": [
+        "common/test_api_races*",
+        "common/test_conditional*",
+        "common/test_idempotency*",
+        "exchange/test_items_api*",
+        "exchange/test_label_import*",
+        "exchange/test_since*",
+    ],
     "long work: chunks that commit, and what is undone with them": [
         "common/test_jobs*",
         "common/test_bulk*",
@@ -45,6 +53,7 @@ REPEATED = {
         "agreement/test_rulings*",
         "agreement/test_sli*",
         "common/test_cache*",
+        "common/test_throttling*",
         "common/test_outages*",
         "common/test_prepared*",
         "common/test_readonly*",

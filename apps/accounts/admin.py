@@ -70,14 +70,18 @@ class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic o
 class ApiKeyAdmin(ModelAdmin):
     """Keys, to find and revoke them; create them on the user's own page or by command."""
 
-    list_display = ["prefix", "name", "user", "scope", "created_at", "last_used_at", "revoked_at"]
+    list_display = [
+        "prefix", "name", "user", "scope", "project", "created_at", "expires_at", "last_used_at",
+        "revoked_at",
+    ]  # fmt: skip
     list_filter = ["scope", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["prefix", "name", "user__username", "user__email"]
-    list_select_related = ["user"]
+    list_select_related = ["user", "project"]
     date_hierarchy = "created_at"
     actions = ["revoke"]
     readonly_fields = [
-        "user", "name", "prefix", "scope", "created_at", "last_used_at", "revoked_at",
+        "user", "name", "prefix", "scope", "project", "created_at", "expires_at", "last_used_at",
+        "revoked_at",
     ]  # fmt: skip
     exclude = ["digest"]
 

@@ -6,6 +6,7 @@ A key is looked up by its SHA-256, so that no comparison of secrets leaks timing
 
 from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -22,6 +23,8 @@ from apps.common.security_log import security
 
 SCHEMES = ("token", "bearer")
 USE_RECORD_INTERVAL = timedelta(minutes=1)
+#: Characters of what can be a key: nobody makes the server hash megabytes.
+LONGEST_KEY = 200
 
 
 class ApiKeyAuthentication(BaseAuthentication):
@@ -31,23 +34,32 @@ class ApiKeyAuthentication(BaseAuthentication):
         """The key's owner, or None when no key was sent.
 
         Raises:
-            AuthenticationFailed: (401) the key is unknown or revoked, or its owner is inactive.
-            PermissionDenied: (403, code ``scope``) the key may only read.
+            AuthenticationFailed: (401) the key is unknown, revoked or expired (code
+                ``key_expired``), or its owner is inactive.
+            PermissionDenied: (403, code ``scope``) the key's scope is too narrow.
         """
-        if sent_key(request.headers) is None:
+        plain = sent_key(request.headers)
+        if plain is None:
             return None
-        key = active_key(request.headers)
+        key = _usable_key(plain)
         if key is None:
             raise AuthenticationFailed("This API key is unknown or revoked.")
-        if not key.may_write and request.method not in SAFE_METHODS:
-            security.warning("The API key %s of %s may only read", key.pk, key.user)
+        if key.is_expired:
+            raise AuthenticationFailed(
+                f"This API key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC: use another one.",
+                "key_expired",
+            )
+        needed = _needed_scope(request)
+        if not key.allows(needed):
+            security.warning("The API key %s of %s has the scope %s", key.pk, key.user, key.scope)
             raise PermissionDenied(
-                "This API key may only read: use a key with write scope.", "scope"
+                f"This API key has the scope {key.scope}: use one with the scope {needed}.", "scope"
             )
         now = timezone.now()
         # At most once a minute, to save a write for each request of a busy client.
         if key.last_used_at is None or now - key.last_used_at > USE_RECORD_INTERVAL:
             ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+        key.user.bound_to = key.project_id
         return key.user, key
 
     def authenticate_header(self, _request: Request) -> str:
@@ -57,7 +69,22 @@ class ApiKeyAuthentication(BaseAuthentication):
 
 @prepared
 def _key_by_digest(value: str) -> QuerySet[ApiKey]:
-    return ApiKey.objects.active().select_related("user").filter(digest=value)
+    return ApiKey.objects.select_related("user").filter(
+        digest=value, revoked_at__isnull=True, user__is_active=True
+    )
+
+
+def _needed_scope(request: Request) -> str:
+    """The scope that the view asks for; other views are read or written."""
+    view: Any = request.parser_context.get("view")
+    if hasattr(view, "needed_scope"):
+        return str(view.needed_scope())
+    return "read" if request.method in SAFE_METHODS else "write"
+
+
+def _usable_key(plain: str) -> ApiKey | None:
+    """The key, which may have expired."""
+    return _key_by_digest.first(digest(plain)) if len(plain) <= LONGEST_KEY else None
 
 
 def sent_key(headers: Mapping[str, str]) -> str | None:
@@ -71,7 +98,8 @@ def sent_key(headers: Mapping[str, str]) -> str | None:
 def active_key(headers: Mapping[str, str]) -> ApiKey | None:
     """The key in a request's headers, if key and owner are active."""
     plain = sent_key(headers)
-    return None if plain is None else _key_by_digest.first(digest(plain))
+    key = None if plain is None else _usable_key(plain)
+    return None if key is None or key.is_expired else key
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -2,6 +2,7 @@
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac as keyed
@@ -13,8 +14,9 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     """API keys."""
 
     def active(self) -> "ApiKeyQuerySet":
-        """Keys that are not revoked, of active users."""
-        return self.filter(revoked_at__isnull=True, user__is_active=True)
+        """Keys that are neither revoked nor expired, of active users."""
+        unexpired = Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())
+        return self.filter(unexpired, revoked_at__isnull=True, user__is_active=True)
 
 
 class User(AbstractUser):
@@ -65,6 +67,9 @@ class User(AbstractUser):
         max_length=255, blank=True, default="", db_default="", editable=False
     )
 
+    #: No database field: the only project that this request may touch, by its API key.
+    bound_to: int | None = None
+
     class Meta(AbstractUser.Meta):  # type: ignore[name-defined]
         constraints = [
             models.UniqueConstraint(
@@ -104,30 +109,56 @@ class ApiKey(models.Model):
     """A long-lived key of one user: 256 random bits, stored as SHA-256 only."""
 
     class Scope(models.TextChoices):
+        """What a key allows of what its owner may do; each scope includes those before it."""
+
         READ = "read", _("Read")
+        LABEL = "label", _("Read and label")
         WRITE = "write", _("Read and write")
+        ADMIN = "admin", _("Operate the server")
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=12, help_text="First characters, to recognise the key by.")
     digest = models.CharField(max_length=64, unique=True)
     scope = models.CharField(max_length=5, choices=Scope.choices, default=Scope.WRITE)
+    project = models.ForeignKey(
+        "projects.Project",
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="+",
+        help_text="The only project that it opens; empty: all of its owner's.",
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     objects = ApiKeyQuerySet.as_manager()
 
     class Meta:
-        ordering = ["-created_at"]
+        ordering = ["-created_at", "-pk"]
 
     def __str__(self) -> str:
         return f"{self.prefix}… ({self.name})"
 
     @property
-    def may_write(self) -> bool:
-        """Whether the key allows changes."""
-        return self.scope == self.Scope.WRITE
+    def is_expired(self) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    def allows(self, scope: str) -> bool:
+        """Whether its scope includes ``scope``."""
+        order = self.Scope.values
+        return order.index(self.scope) >= order.index(scope)
+
+    def covers(self, other: "ApiKey") -> bool:
+        """Whether ``other`` allows nothing, and nothing for longer, that this key does not."""
+        wider = self.project_id is None or self.project_id == other.project_id
+        longer = self.expires_at is None or (
+            other.expires_at is not None and other.expires_at <= self.expires_at
+        )
+        return self.allows(other.scope) and wider and longer
 
 
 class DirectoryGroup(models.Model):

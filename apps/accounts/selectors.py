@@ -1,5 +1,7 @@
 """Look up users and their API keys."""
 
+from django.db.models import QuerySet
+
 from apps.accounts.models import ApiKey, User
 from labelhub.core.errors import NotFound
 
@@ -22,16 +24,16 @@ def find_active_user(user_id: int) -> User | None:
 
 def keys_of(user: User) -> list[ApiKey]:
     """The active keys of ``user``, newest first."""
-    return list(user.api_keys.active())
+    return list(user.api_keys.active().select_related("project"))
 
 
-def get_key(user: User, key_id: int) -> ApiKey:
-    """The key with that id, if it belongs to ``user``.
+def get_key(keys: "QuerySet[ApiKey]", key_id: int) -> ApiKey:
+    """The key with that id, if it is one of ``keys``.
 
     Raises:
-        NotFound: ``user`` has no such key.
+        NotFound: there is none.
     """
-    key = user.api_keys.filter(pk=key_id).first()
+    key = keys.filter(pk=key_id).first()
     if key is None:
         raise NotFound("You have no such key.")
     return key

@@ -1,21 +1,25 @@
-"""Create users and API keys."""
+"""Create and change users and API keys."""
 
 import secrets
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.contrib.auth.models import Permission
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
 from apps.common.sealing import digest
 from apps.common.security_log import security
 from apps.common.validation import check_model
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 
 KEY_MARK = "lh_"
 ADD_USER = ("add_user", "accounts", "user")
+#: The longest life of a key with an end, and the longest grace of a rotated one, in days.
+MOST_DAYS, MOST_GRACE_DAYS = 3650, 30
 PREFIX_LENGTH = len(KEY_MARK) + 6
 
 
@@ -65,11 +69,7 @@ def create_user(
     user.set_password(chosen)
     if "@" in user.username and user.username.lower() != user.email:
         raise InvalidInput.at("username", "An e-mail address as user name must be the user's own.")
-    # The database constraint is case-sensitive and names no field.
-    if user.email and User.objects.filter(email__iexact=user.email).exists():
-        raise InvalidInput.at(
-            "email", "An account with the address %(email)s exists already.", email=user.email
-        )
+    _require_free_address(user.email, user)
     check_model(user)
     user.save()
     if makes_accounts:
@@ -77,29 +77,127 @@ def create_user(
     return NewUser(user, chosen)
 
 
-def create_api_key(*, user: User, name: str, scope: str = ApiKey.Scope.WRITE) -> NewKey:
+def _require_free_address(email: str, user: User) -> None:
+    """The database constraint is case-sensitive and names no field."""
+    if email and User.objects.exclude(pk=user.pk).filter(email__iexact=email).exists():
+        raise InvalidInput.at(
+            "email", "An account with the address %(email)s exists already.", email=email
+        )
+
+
+def create_api_key(
+    *,
+    user: User,
+    name: str,
+    scope: str = ApiKey.Scope.WRITE,
+    expires_at: datetime | None = None,
+    project_id: int | None = None,
+    by: ApiKey | None = None,
+) -> NewKey:
     """Create a key for ``user``: ``lh_`` and 43 URL-safe characters (256 random bits).
 
+    Args:
+        expires_at: when it stops working; None: never.
+        project_id: the only project that it opens, in which ``user`` has a role; None: all.
+        by: the key with which a program asks; the new key can do no more.
+
     Raises:
-        InvalidInput: the name is empty or too long, or the scope is unknown.
+        InvalidInput: the name is empty or too long, the scope unknown or not for this key, or the
+            end in the past.
+        Forbidden: ``by`` does not cover the new key.
     """
     plain = KEY_MARK + secrets.token_urlsafe(32)
     key = ApiKey(
         user=user,
         name=name.strip(),
         scope=scope,
+        expires_at=expires_at,
+        project_id=project_id,
         prefix=plain[:PREFIX_LENGTH],
         digest=digest(plain),
     )
     check_model(key)
+    if key.is_expired:
+        raise InvalidInput.at("expires_at", "This is in the past.")
+    if scope == ApiKey.Scope.ADMIN and (project_id is not None or not user.is_superuser):
+        raise InvalidInput.at(
+            "scope", "Only keys of operators, and for all projects, operate the server."
+        )
+    _require_cover(by, key)
     key.save()
     return NewKey(key, plain)
 
 
-def revoke_api_key(*, key: ApiKey) -> ApiKey:
-    """Revoke ``key``; a second call changes nothing."""
+@transaction.atomic
+def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -> NewKey:
+    """A new key in place of ``key``, with its name, scope and project, which lives as long as that
+    one was to live. The old key works for another ``grace``, or until its earlier end.
+
+    Raises:
+        Conflict: ``key`` was revoked or has expired.
+        Forbidden: ``by`` is neither ``key`` nor covers it.
+    """
+    key = ApiKey.objects.select_for_update().get(pk=key.pk)
+    if key.revoked_at is not None or key.is_expired:
+        raise Conflict("This key no longer works: create a new one.")
+    if by is not None and by.pk != key.pk:
+        _require_cover(by, key)
+    now = timezone.now()
+    lifetime = key.expires_at - key.created_at if key.expires_at else None
+    made = create_api_key(
+        user=key.user,
+        name=key.name,
+        scope=key.scope,
+        expires_at=now + lifetime if lifetime else None,
+        project_id=key.project_id,
+    )
+    until = now + grace
+    key.expires_at = min(key.expires_at, until) if key.expires_at else until
+    key.save(update_fields=["expires_at"])
+    return made
+
+
+def _require_cover(by: ApiKey | None, key: ApiKey) -> None:
+    if by is not None and not by.covers(key):
+        raise Forbidden(
+            "A key can make and change only keys that allow no more and live no longer than itself."
+        )
+
+
+def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
+    """Revoke ``key``; a second call changes nothing.
+
+    Raises:
+        Forbidden: ``by`` is neither ``key`` nor covers it.
+    """
+    if by is not None and by.pk != key.pk:
+        _require_cover(by, key)
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
         security.info("The API key %s of %s was revoked", key.pk, key.user)
     return key
+
+
+@transaction.atomic
+def change_user(*, user: User, actor: User, **changes: Any) -> User:
+    """Change an account: ``email``, ``first_name``, ``last_name``, ``is_active``,
+    ``is_superuser``.
+
+    Raises:
+        InvalidInput: the address is malformed or taken, or operators would lock themselves out.
+    """
+    user = User.objects.select_for_update().get(pk=user.pk)
+    loses = [name for name in ("is_active", "is_superuser") if changes.get(name) is False]
+    if loses and user.pk == actor.pk:
+        raise InvalidInput.at(loses[0], "You cannot take this from yourself: ask another operator.")
+    if "email" in changes:
+        changes["email"] = changes["email"].strip().lower()
+        _require_free_address(changes["email"], user)
+    if "is_superuser" in changes:
+        changes["is_staff"] = changes["is_superuser"]
+    for name, value in changes.items():
+        setattr(user, name, value)
+    check_model(user, exclude=["password"])
+    user.save(update_fields=list(changes))
+    return user

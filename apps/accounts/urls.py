@@ -6,6 +6,7 @@ from apps.accounts import security_views, sso_views, views
 # allauth's names where its own code redirects to them; pages that we do not style are left out.
 urlpatterns = [
     path("keys/", views.api_keys, name="api_keys"),
+    path("keys/<int:key_id>/rotate/", views.api_key_rotate, name="api_key_rotate"),
     path("keys/<int:key_id>/revoke/", views.api_key_revoke, name="api_key_revoke"),
     path("accounts/login/", security_views.SignInView.as_view(), name="account_login"),
     path("accounts/security/", security_views.security, name="mfa_index"),

@@ -161,6 +161,8 @@ def _make_converter(field: _Field) -> Callable[[Any], Any]:
 def _reserve_keys(cursor: CursorWrapper, table: str, column: str, count: int) -> Iterable[int]:
     """Ascending keys that no other row has or will get; call within a write transaction."""
     if connection.vendor == "postgresql":
+        # Whoever reads in the order of the keys waits for those who hold this lock (``feeds``).
+        cursor.execute(f"LOCK TABLE {connection.ops.quote_name(table)} IN ROW EXCLUSIVE MODE")
         sql = "SELECT nextval(pg_get_serial_sequence(%s, %s)) FROM generate_series(1, %s)"
         cursor.execute(sql, [table, column, count])
         return [key for (key,) in cursor.fetchall()]

@@ -1,5 +1,6 @@
-"""Workers and jobs of the platform."""
+"""Workers and jobs of the platform, and requests that are done once."""
 
+from django.conf import settings
 from django.db import models
 
 
@@ -32,3 +33,24 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject}"
+
+
+class IdempotentRequest(models.Model):
+    """A request with an ``Idempotency-Key``, see :mod:`apps.common.api.idempotency`."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    key = models.CharField(max_length=255)
+    token = models.UUIDField(unique=True, help_text="Of the process that does it.")
+    fingerprint = models.CharField(max_length=64, help_text="Hash of method, address and body.")
+    started_at = models.DateTimeField(db_index=True)
+    status = models.PositiveSmallIntegerField(null=True, help_text="Empty until it is done.")
+    content_type = models.CharField(max_length=100, blank=True)
+    body = models.BinaryField(default=b"", help_text="The answer, encrypted.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "key"], name="common_idempotent_request_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.key

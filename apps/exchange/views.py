@@ -19,7 +19,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Right, Role
 from apps.common.forms import show_refusal
 from apps.exchange import readers
-from apps.exchange.downloads import check_download, download_refusal, export_response
+from apps.exchange.downloads import export_response
 from apps.exchange.exporters import export_filters
 from apps.exchange.forms import (
     EVERYTHING,
@@ -44,6 +44,7 @@ from apps.projects.models import ImportBatch, Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project, role_in
 from apps.reviews.queue.forms import read_id
+from apps.reviews.queue.selectors import check_download, download_refusal
 from labelhub.core.errors import InvalidInput, LabelhubError, Unavailable
 
 MOVING = (ImportBatch.Status.QUEUED, ImportBatch.Status.RUNNING)

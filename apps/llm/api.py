@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.api import OperatorViewSet
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.viewsets import ApiViewSet, Router
@@ -17,6 +18,7 @@ from apps.llm.models import ModelSpec, Provider
 from apps.llm.presets import preset_named, preset_of, presets
 from apps.llm.probe import check_provider
 from apps.projects.api.viewsets import ProjectViewSet
+from apps.projects.models import Project
 from apps.projects.selectors import get_project
 from labelhub.core.errors import InvalidInput, NotFound
 
@@ -162,29 +164,31 @@ class ProviderCheckSerializer(serializers.Serializer[Any]):
     )
 
 
-class ProviderViewSet(ProjectViewSet):
-    """The providers of a project, for its managers. The shared ones are in ``models/``."""
+class ProvidersViewSet(ApiViewSet):
+    """Base of viewsets of providers, whose models only ``owner`` may use; None: all projects."""
 
-    read_right = Right.MANAGE
+    long_actions = ("test",)
     lookup_url_kwarg = "provider_id"
     serializer_class = ProviderSerializer
+    owner: Project | None = None
 
     def provider(self) -> Provider:
         """The provider in the address."""
-        return selectors.get_provider(self.kwargs["provider_id"], self.project)
+        return selectors.get_provider(self.kwargs["provider_id"], self.owner)
 
     def list(self, request: Request, **_: str) -> Response:
         """List providers.
 
-        Those of the project, by name.
+        By name.
         """
-        return self.list_page(selectors.list_providers(self.project))
+        return self.list_page(selectors.list_providers(self.owner))
 
     @extend_schema(request=NewProviderSerializer)
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Add a provider.
 
-        Only this project may use its models. The key is stored encrypted and never shown again.
+        Below a project only that may use its models. The key is stored encrypted and never shown
+        again.
         """
         selectors.check_may_change(request.user)
         fields = self.read_body(NewProviderSerializer)
@@ -193,7 +197,7 @@ class ProviderViewSet(ProjectViewSet):
         usual = {"name": preset.title, "base_url": preset.base_url}
         usual |= {"api_version": preset.api_version}
         provider = Provider(
-            project=self.project, preset=preset.name, kind=preset.kind, **usual | fields
+            project=self.owner, preset=preset.name, kind=preset.kind, **usual | fields
         )
         saved = services.save_provider(provider, key=key, models=models)
         return Response(self.get_serializer(saved).data, status=status.HTTP_201_CREATED)
@@ -263,7 +267,23 @@ class ProviderViewSet(ProjectViewSet):
         return Response(ProviderCheckSerializer(found).data)
 
 
+class ProviderViewSet(ProvidersViewSet, ProjectViewSet):
+    """The providers of a project, for its managers. The shared ones are in ``models/``."""
+
+    read_right = Right.MANAGE
+
+    @property
+    def owner(self) -> Project:  # type: ignore[override]  # read only
+        """The project in the address."""
+        return self.project
+
+
+class SharedProviderViewSet(ProvidersViewSet, OperatorViewSet):
+    """The providers whose models every project may use, for operators."""
+
+
 router = Router()
 router.register("models", ModelViewSet, "api_model_list")
 router.register("projects/<slug:slug>/providers", ProviderViewSet, "api_provider")
+router.register("providers", SharedProviderViewSet, "api_shared_provider")
 urlpatterns = router.urls

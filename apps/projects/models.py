@@ -44,6 +44,8 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         """
         if not user.is_authenticated:
             return self.none()
+        if user.bound_to is not None:
+            self = self.filter(pk=user.bound_to)  # noqa: PLW0642 - nothing below is of others
         if user.is_superuser:
             return self
         # A person is a member once: the join cannot double a row.
@@ -57,6 +59,8 @@ class ItemQuerySet(models.QuerySet["Item"]):
     def visible_to(self, user: User | AnonymousUser) -> "ItemQuerySet":
         if not user.is_authenticated:
             return self.none()
+        if user.bound_to is not None:
+            self = self.filter(project=user.bound_to)  # noqa: PLW0642 - nothing below is of others
         return self if user.is_superuser else self.filter(project__memberships__user=user)
 
     def named(self, project: "Project", external_ids: Iterable[str]) -> "ItemQuerySet":
@@ -376,8 +380,8 @@ class ImportBatch(models.Model):
 
     #: The counts that REST and webhooks show.
     COUNTS = (
-        "created", "filled", "unchanged", "conflicts", "failed", "labels_created", "gold_created",
-        "unlabelled", "mapped_values", "left_out_values",
+        "created", "filled", "unchanged", "conflicts", "failed", "items_created", "labels_created",
+        "gold_created", "unlabelled", "mapped_values", "left_out_values",
     )  # fmt: skip
 
     class Status(models.TextChoices):
@@ -386,6 +390,10 @@ class ImportBatch(models.Model):
         RUNNING = "running", _("Importing")
         DONE = "done", _("Done")
         FAILED = "failed", _("Failed")
+
+    class Content(models.TextChoices):
+        ITEMS = "items", _("Items")
+        LABELS = "labels", _("Labels of items that exist")
 
     class UnknownLabels(models.TextChoices):
         """Of names in a file that are no labels and for which nothing was decided."""
@@ -400,6 +408,7 @@ class ImportBatch(models.Model):
         max_length=500, blank=True, help_text="Below the data folder; empty once done."
     )
     format = models.CharField(max_length=20)
+    content = models.CharField(max_length=10, choices=Content.choices, default=Content.ITEMS)
     columns = models.JSONField(
         default=dict, blank=True, help_text="Field → column, as chosen in the preview."
     )
@@ -439,6 +448,9 @@ class ImportBatch(models.Model):
     unlabelled = models.PositiveBigIntegerField(
         default=0, help_text="Items that were created or filled without gold and labels."
     )
+    items_created = models.PositiveBigIntegerField(
+        default=0, help_text="By a file of labels: items of which only the id is known."
+    )
     mapped_values = models.PositiveIntegerField(
         default=0, help_text="Values of the file that stood for a label of another name."
     )
@@ -465,7 +477,7 @@ class ImportBatch(models.Model):
 
 
 class Item(models.Model):
-    """One text to label. Never changed after import: a changed row is a conflict. An item that a
+    """One text to label. An import never changes it: a changed row is a conflict. An item that a
     file of labels named first belongs to the import that brings its text."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="items")
@@ -492,6 +504,23 @@ class Item(models.Model):
                 fields=["project", "external_id"], name="projects_item_external_id_once"
             )
         ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+
+class ItemChange(models.Model):
+    """That an item was changed or deleted, for those who keep a copy up to date. Labels and gold
+    have rows of their own."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="item_changes")
+    item_id = models.BigIntegerField(help_text="No reference: the item may be gone.")
+    external_id = models.CharField(max_length=200)
+    deleted = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["pk"]
 
     def __str__(self) -> str:
         return self.external_id

@@ -25,15 +25,19 @@ def get_project(user: User | AnonymousUser, slug: str, right: Right) -> Project:
     """The project ``slug``, if ``user`` holds ``right`` there. One query.
 
     Raises:
-        NotFound: there is no such project, or the user is no member of it.
+        NotFound: there is no such project, the user is no member of it, or their API key is bound
+            to another one.
         Forbidden: the user is a member without that right.
     """
     if not user.is_authenticated:
         raise _no_project(slug)
     if user.is_superuser:
-        return find_project(slug)
+        project = find_project(slug)
+        if user.bound_to not in (None, project.pk):
+            raise _no_project(slug)
+        return project
     member = _member_of.first(user.pk, slug)
-    if member is None:
+    if member is None or user.bound_to not in (None, member.project_id):
         raise _no_project(slug)
     if member.role not in ROLES_WITH[right]:
         wanted = " or ".join(role.label.lower() for role in ROLES_WITH[right])

@@ -10,7 +10,7 @@ import environ
 from csp.constants import NONE, SELF
 
 from labelhub import ROOT
-from labelhub.settings.checks import bucket, check_database_url, check_networks
+from labelhub.settings.checks import bucket, check_database_url, check_networks, read_rate
 from labelhub.settings.console import UNFOLD  # noqa: F401 - read from here by name
 from labelhub.settings.environment import built, data_folder, make_private, read_files
 from labelhub.settings.logs import (
@@ -186,13 +186,13 @@ DATABASES = {
 
 CACHES: dict[str, Any] = {
     "default": {
-        "BACKEND": "apps.common.cache.RedisOrLocalCache",
+        "BACKEND": "apps.common.redis_cache.RedisOrLocalCache",
         "LOCATION": REDIS_URL,
         # A Redis that hangs soon counts as away.
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
     }
     if REDIS_URL
-    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    else {"BACKEND": "apps.common.cache.LocalCache"}
 }
 CHANNEL_LAYERS: dict[str, Any] = {
     "default": {
@@ -324,6 +324,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.common.api.throttling.CallerThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.common.api.parsers.PlainJSONParser"],
     "DEFAULT_METADATA_CLASS": "apps.common.api.metadata.ViewMetadata",
@@ -334,6 +335,10 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "apps.common.api.errors.problem_response",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+
+# Requests of one API key, or of one person in a session: 200 people may share a key and label an
+# item every two seconds.
+LABELHUB_API_RATE = read_rate("LABELHUB_API_RATE", env.str("LABELHUB_API_RATE", default="15000/m"))
 
 # Keys for authors' texts: the first encrypts, all decrypt. Default: the secret key.
 LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])

@@ -17,6 +17,7 @@ from environ import Env
 from labelhub.core.extras import missing_extra
 
 SECRET_LENGTH = 50
+SECONDS = {"s": 1, "m": 60, "h": 3600}
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 
@@ -89,6 +90,20 @@ def _has_valid_port(url: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def read_rate(name: str, rate: str) -> tuple[int, int]:
+    """``"100/m"`` as (100, 60 seconds), with s, m or h; 0 is no limit.
+
+    Raises:
+        ImproperlyConfigured: it is no rate.
+    """
+    if rate == "0":
+        return 0, SECONDS["m"]
+    most, _, window = rate.partition("/")
+    if not (most.isascii() and most.isdigit() and window in SECONDS):
+        raise ImproperlyConfigured(f"{name}: write a rate such as 15000/m (s, m or h), or 0.")
+    return int(most), SECONDS[window]
 
 
 def check_secret(secret: str) -> str:

@@ -5,13 +5,19 @@ Projects, items, labels, runs, gold, evaluation.
 
 **Signing in.** Create a key under *API keys* and send it with each request as
 `Authorization: Token KEY`, `Authorization: Bearer KEY` or `X-Api-Key: KEY`. In a browser, your
-session works too. A read key cannot change anything.
+session works too. A key has a scope (`read`, `label`, `write` or `admin`), may be bound to one
+project, and may have an end.
 
 **Errors** are `application/problem+json` with a stable `code` for programs, `detail` for people
 and, for invalid fields, `errors` with `field` and `message`. What you may not see answers 404.
 
 **Lists** are `{"count", "next", "previous", "results"}`. Use `page` and `page_size` (at most 1000).
 Unknown query parameters are refused. The final slash of an address is optional.
+
+**Repeating.** A write with an `Idempotency-Key` is done once, however often you send it in a day.
+**Changes of others.** GETs have an `ETag`; send it as `If-None-Match` to read only what is new, and
+as `If-Match` to change only what you have seen. **Limits.** `RateLimit` says how many requests
+(`r`) you have for how many seconds (`t`); beyond, 429 with `Retry-After`.
 """
 
 SPECTACULAR_SETTINGS = {

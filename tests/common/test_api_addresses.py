@@ -11,7 +11,7 @@ from pytest_django import DjangoDbBlocker
 
 from apps.accounts.services import create_api_key
 from tests.architecture.access_world import World, shared_world
-from tests.common.openapi import operations
+from tests.common.openapi import for_operators, operations
 
 pytestmark = pytest.mark.django_db
 JSON: dict[str, Any] = {"json": {}}
@@ -50,12 +50,20 @@ def rest(world: World) -> httpx.Client:
     )
 
 
+def places(world: World, path: str) -> dict[str, Any]:
+    shared = world.shared if for_operators(path) else {}
+    return {**world.ids, **shared, "id": world.ids["pk"]}
+
+
 def requests(world: World) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Method, address and headers of every operation; a site's servers have a key of their own."""
+    operator = create_api_key(user=world.people["operator"], name="test", scope="admin").plain
     for method, path, operation in operations():
         from_server = "siteKey" in str(operation["security"])
         key = {"Authorization": f"Bearer {world.server_key}"} if from_server else {}
-        yield method, path.format(**world.ids, id=world.ids["pk"]), key
+        if for_operators(path):
+            key = {"Authorization": f"Bearer {operator}"}
+        yield method, path.format(**places(world, path)), key
 
 
 def asked(rest: httpx.Client, method: str, url: str, **more: Any) -> httpx.Response:
@@ -122,7 +130,7 @@ def test_what_is_known_is_named(world: World, rest: httpx.Client) -> None:
     assert problem["errors"][0]["field"] == "curent"
     assert problem["detail"] == (
         "curent: is unknown; known are action, annotator, current, item, kind, page, "
-        "page_size, rejected. Did you mean current?"
+        "page_size, rejected, since. Did you mean current?"
     )
 
 
@@ -130,7 +138,7 @@ def test_every_documented_parameter_is_known(world: World, rest: httpx.Client) -
     """The document and the refusal are of one source; this would find a second."""
     faults = []
     for method, path, operation in operations():
-        url = path.format(**world.ids, id=world.ids["pk"])
+        url = path.format(**places(world, path))
         known = [row["name"] for row in operation.get("parameters", []) if row["in"] == "query"]
         answer = asked(rest, method, url, params=dict.fromkeys(known, "1"))
         if "unknown_parameter" in answer.text:

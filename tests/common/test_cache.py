@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import override_settings
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from apps.common.cache import RedisOrLocalCache
+from apps.common.redis_cache import RedisOrLocalCache
 from tests.factories.accounts import PASSWORD, UserFactory
 
 
@@ -64,7 +64,7 @@ def test_redis_is_left_alone_for_a_while_after_it_failed(
 @pytest.mark.django_db
 def test_signing_in_works_and_is_limited_without_redis(address: str, client: Client) -> None:
     UserFactory.create(username="ada")
-    backend = {"BACKEND": "apps.common.cache.RedisOrLocalCache", "LOCATION": address}
+    backend = {"BACKEND": "apps.common.redis_cache.RedisOrLocalCache", "LOCATION": address}
     wrong = {"login": "eve", "password": "wrong"}
     with override_settings(CACHES={"default": backend}):
         for _ in range(5):

@@ -25,12 +25,12 @@ from apps.echo.services.configuration import switch_echo
 from apps.echo.services.experiments import create_experiment
 from apps.exchange.models import Delivery, SavedExport
 from apps.projects.invitations import create_invitation
-from apps.projects.models import Membership, SchemaChange
+from apps.projects.models import ItemChange, Membership, SchemaChange
 from apps.projects.selectors import current_schema
 from apps.reviews.models import BulkJob, Comment, SavedFilter
 from labelhub.core.echo.experiments.assignment import Arm
 from tests.architecture.access_world import World, shared_world
-from tests.common.openapi import assert_matches_schema, operations
+from tests.common.openapi import assert_matches_schema, for_operators, operations
 from tests.factories.agreement import decide, propose, run_of
 from tests.factories.authors import answered_by, author_of, site_with_features
 from tests.factories.exchange import webhook_of
@@ -54,12 +54,15 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
         yield shared
 
 
-def places(world: World) -> dict[str, Any]:
-    return {**world.ids, "id": world.ids["pk"]}
+def places(world: World, path: str = "") -> dict[str, Any]:
+    shared = world.shared if for_operators(path) else {}
+    return {**world.ids, **shared, "id": world.ids["pk"]}
 
 
-def client_of(world: World, operation: dict[str, Any]) -> APIClient:
-    """Of a manager, or of a site's own server."""
+def client_of(world: World, operation: dict[str, Any], path: str) -> APIClient:
+    """Of a manager, an operator, or a site's own server."""
+    if for_operators(path):
+        return world.rest_client("operator")
     return world.rest_client("server" if "siteKey" in str(operation["security"]) else "manager")
 
 
@@ -95,8 +98,8 @@ def test_what_is_read_is_as_documented(world: World) -> None:
     for method, path, operation in operations():
         if method != "GET":
             continue
-        url = path.format(**places(world))
-        answer = ask(client_of(world, operation), method, url, required(operation, world))
+        url = path.format(**places(world, path))
+        answer = ask(client_of(world, operation, path), method, url, required(operation, world))
         if answer.status_code != REFUSED.get(operation["operationId"], 200):
             faults.append(f"{url}: {answer.status_code}")
         if not answer.streaming:
@@ -111,14 +114,14 @@ def test_what_an_address_does_not_know_is_not_found(world: World) -> None:
     faults = []
     for method, path, operation in operations():
         for name in names_of(operation, "path"):
-            known = places(world)
+            known = places(world, path)
             absent: Any = "absent"
             if isinstance(known[name], int):
                 absent = 2**62
             elif isinstance(known[name], UUID):
                 absent = uuid4()
             url = path.format(**known | {name: absent})
-            answer = ask(client_of(world, operation), method, url, required(operation, world))
+            answer = ask(client_of(world, operation, path), method, url, required(operation, world))
             # A key opens its own site alone; and of what is sent the form may be checked first.
             refusals = {404, 401} if "siteKey" in str(operation["security"]) else {404}
             allowed = refusals if name in {"slug", "public_key"} else {*refusals, 400, 422}
@@ -131,9 +134,9 @@ def test_what_an_address_does_not_know_is_not_found(world: World) -> None:
 def test_other_methods_are_not_allowed(world: World) -> None:
     faults = []
     for path, methods in openapi_document()["paths"].items():
-        client = client_of(world, next(iter(methods.values())))
+        client = client_of(world, next(iter(methods.values())), path)
         for method in set(METHODS) - set(methods):
-            answer = ask(client, method.upper(), path.format(**places(world)))
+            answer = ask(client, method.upper(), path.format(**places(world, path)))
             # Where a key of another kind opens the other methods, it is no key to these.
             if not (is_problem(answer, 405) or is_problem(answer, 401)):
                 faults.append(f"{method} {path}: {answer.status_code}")
@@ -144,12 +147,13 @@ def paged(world: World, **other: str) -> Iterator[tuple[str, str, str]]:
     """Operation id, method and address of every list."""
     for method, path, operation in operations():
         if method == "GET" and "page_size" in names_of(operation, "query"):
-            yield operation["operationId"], method, path.format(**places(world) | other)
+            yield operation["operationId"], method, path.format(**places(world, path) | other)
 
 
 def test_every_list_has_the_same_bounds(world: World) -> None:
-    client, faults = world.rest_client("manager"), []
+    faults = []
     for name, method, url in paged(world):
+        client = world.rest_client("operator" if for_operators(url) else "manager")
         queries = [
             {"page_size": 0},
             {"page_size": 1001},
@@ -184,6 +188,7 @@ def add_to_project(world: World) -> None:
     create_invitation(project=project, actor=manager, role="viewer", kind="crowd")
     ModelSpecFactory.create()
     ProviderFactory.create(project=project)
+    ItemChange.objects.create(project=project, item_id=item.pk, external_id=name)
     Membership.objects.create(project=ProjectFactory.create(), user=manager, role=Role.VIEWER)
     Site.objects.create(project=project, name=name, public_key=f"pk_{name}", languages=["en"])
     webhook_of(project)
@@ -208,7 +213,7 @@ def add_to_site(site: Site) -> None:
 
 
 def test_a_longer_list_takes_no_more_queries(world: World) -> None:
-    client, faults = world.rest_client("manager"), []
+    faults = []
     with transaction.atomic():
         # Of a task that authors can answer in, which the world's project has not.
         site = site_with_features(consent_by="host", identity="verified", reward_cents=5)
@@ -221,6 +226,7 @@ def test_a_longer_list_takes_no_more_queries(world: World) -> None:
         for name, method, url in paged(world, public_key=site.public_key):
             if name == "learning":  # a part of its answer is a page
                 continue
+            client = world.rest_client("operator" if for_operators(url) else "manager")
             counts, rows = [], 0
             for size in (1000, 2, 1000):  # the first fills caches
                 with CaptureQueriesContext(connection) as captured:
@@ -243,8 +249,8 @@ def test_a_parameter_that_cannot_be_used_is_refused(world: World) -> None:
             if row["in"] != "query" or free:
                 continue
             query = {**required(operation, world), row["name"]: "neither"}
-            url = path.format(**places(world))
-            answer = ask(client_of(world, operation), method, url, query)
+            url = path.format(**places(world, path))
+            answer = ask(client_of(world, operation, path), method, url, query)
             if not any(is_problem(answer, status) for status in (400, 404, 422)):
                 faults.append(f"{method} {url}?{row['name']}: {answer.status_code}")
     assert not faults, "\n".join(faults)

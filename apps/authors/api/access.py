@@ -143,6 +143,11 @@ class SiteViewSet(ApiViewSet):
         right = self.read_right if self.request.method in SAFE_METHODS else self.write_right
         return find_site_for(self.request.user, self.kwargs["public_key"], right)
 
+    def lock_shown(self) -> None:
+        """Lock the site."""
+        Site.objects.select_for_update(no_key=True).filter(pk=self.site.pk).first()
+        del self.site
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the right once the caller is known."""
         super().initial(request, *args, **kwargs)

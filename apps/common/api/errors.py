@@ -53,7 +53,11 @@ DJANGO_PROBLEMS: dict[type[Exception], tuple[int, str, str]] = {
     TooManyFilesSent: (400, "too_many_fields", "The form has too many fields."),
     SuspiciousOperation: (400, "bad_request", UNREADABLE),
 }
-CODES = {"permission_denied": "forbidden", "authentication_failed": "not_authenticated"}
+CODES = {
+    "permission_denied": "forbidden",
+    "authentication_failed": "not_authenticated",
+    "throttled": "rate_limited",
+}
 
 
 def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:

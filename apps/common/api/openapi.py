@@ -49,15 +49,25 @@ REFUSALS = {
     "409": "It changed meanwhile.",
     "411": "The body comes without its Content-Length.",
     "413": "The body is too large.",
+    "412": "It is no longer what `If-Match` names.",
     "415": "The content type of the body is not one of those listed here.",
     "422": "A value cannot be used; `errors` names the fields.",
+    "429": "Too many requests; `Retry-After` says in how many seconds to go on.",
     "503": "Nothing was done; the same request may succeed in a moment.",
 }
-EVERYWHERE = ("400", "401", "403", "422", "503")
+EVERYWHERE = ("400", "401", "403", "422", "429", "503")
 WITH_PLACE = ("404", "409")
 WITH_PAGES = ("404",)
 WRITING = ("409", "411")
 WITH_BODY = ("413", "415")
+CHANGING = ("patch", "put", "delete")
+#: Headers of requests, by name.
+HEADERS = {
+    "Idempotency-Key": "Of your choice, such as a UUID: the request is done once, and who sends it "
+    "again within a day gets the same answer.",
+    "If-Match": "The `ETag` of what you read: 412 if it was changed since.",
+    "If-None-Match": "The `ETag` that you have: 304 if nothing changed.",
+}
 ANYTHING_OR_NULL = [{}, {"type": "null"}]
 #: Held while a generator runs, as generators keep state in shared objects.
 generating = Lock()
@@ -134,7 +144,9 @@ def _add_responses(operation: dict[str, Any], method: str, path: str) -> None:
         *(WITH_PLACE if "{" in path else ()),
         *(WITH_PAGES if paged else ()),
         *(WRITING if method != "get" else ()),
+        *(("412",) if method in CHANGING else ()),
     }
+    _add_headers(operation, method)
     if "requestBody" in operation:
         codes.update(WITH_BODY)
         operation["requestBody"]["required"] = True
@@ -143,6 +155,25 @@ def _add_responses(operation: dict[str, Any], method: str, path: str) -> None:
     for code, answer in operation["responses"].items():
         if code >= "400" and "content" not in answer:
             answer.update(_response(answer["description"]))
+
+
+def _add_headers(operation: dict[str, Any], method: str) -> None:
+    """The headers that the operation heeds. Sites' servers repeat requests in their own way."""
+    by_site = any("siteKey" in scheme for scheme in operation.get("security", []))
+    known = {
+        "If-None-Match": method == "get",
+        "If-Match": method in CHANGING,
+        "Idempotency-Key": method != "get" and not by_site,
+    }
+    parameters = operation.setdefault("parameters", [])
+    parameters += [
+        {"name": name, "in": "header", "description": HEADERS[name], "schema": {"type": "string"}}
+        for name, heeded in known.items()
+        if heeded
+    ]
+    if method == "get":
+        unchanged = {"description": "Nothing changed since the `ETag` in `If-None-Match`."}
+        operation["responses"].setdefault("304", unchanged)
 
 
 def _response(words: str) -> dict[str, Any]:

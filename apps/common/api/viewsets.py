@@ -1,14 +1,21 @@
 """Base viewset and router of all REST resources."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from django_filters import FilterSet
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.routers import Route, SimpleRouter
 from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
+
+from apps.common.api import idempotency
+from apps.common.api.conditional import CONDITIONAL, change_if_match, lock_address, tagged
 
 
 class ApiViewSet(GenericViewSet[Any]):
@@ -17,6 +24,44 @@ class ApiViewSet(GenericViewSet[Any]):
 
     filterset_class: ClassVar[type[FilterSet] | None] = None
     lookup_value_converter: ClassVar[str] = "int"
+    #: Actions that write in several transactions, or wait for other servers; see ``idempotency``.
+    long_actions: ClassVar[tuple[str, ...]] = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Once the caller is known, heed the headers that change how a write is done."""
+        super().initial(request, *args, **kwargs)
+        name = str(request.method).lower()
+        handler = getattr(self, name, None)
+        if request.method in SAFE_METHODS or handler is None:
+            return
+        if request.method in CONDITIONAL and "If-Match" in request.headers:
+            handler = partial(change_if_match, self, handler)
+        if idempotency.HEADER in request.headers and hasattr(request.user, "pk"):
+            handler = partial(idempotency.answer_once, self, handler)
+        setattr(self, name, handler)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """The response, with its ``ETag`` if it shows what the address names."""
+        final: Any = super().finalize_response(request, response, *args, **kwargs)
+        shows = request.method in ("GET", "HEAD") or (
+            request.method in CONDITIONAL and hasattr(self, "retrieve")
+        )
+        if shows and final.status_code == 200 and isinstance(final, HttpResponse):
+            return tagged(request, final)
+        return final
+
+    def finalize_shown(self, request: Request, response: Response) -> Response:
+        """The response ready to be rendered."""
+        return super().finalize_response(request, response)
+
+    def lock_shown(self) -> None:
+        """Until the transaction ends, nobody else changes by ``If-Match`` what the address shows;
+        what was read before is read again."""
+        lock_address(self.request.path)
+
+    def needed_scope(self) -> str:
+        """The scope that an API key needs here."""
+        return "read" if self.request.method in SAFE_METHODS else "write"
 
     def read_body(
         self, serializer: type[BaseSerializer[Any]], *, partial: bool = False

@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
-from apps.exchange.downloads import check_download, export_response
-from apps.exchange.exporters import FORMATS, export_filters
+from apps.common.feeds import BEGINNING, read_cursor, settled_keys, write_cursor
+from apps.exchange.downloads import export_response
+from apps.exchange.exporters import CHANGING, FORMATS, export_filters
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import checksum
 from apps.exchange.saved.services import (
@@ -25,6 +26,7 @@ from apps.exchange.saved.services import (
 )
 from apps.exchange.saved.views import file_response, manifest_response
 from apps.projects.api.viewsets import ProjectViewSet
+from apps.reviews.queue.selectors import check_download
 from apps.reviews.search.query import MOST_ID
 
 #: An exported file in the OpenAPI document, in the content types of all formats.
@@ -43,6 +45,18 @@ class ExportQuerySerializer(serializers.Serializer[Any]):
     only = serializers.ChoiceField(choices=["gold"], required=False)
     filter = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_ID, help_text="The id of a saved filter."
+    )
+
+
+class StreamedQuerySerializer(ExportQuerySerializer):
+    """Also the cursor of an earlier export."""
+
+    since = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="Only items that came or changed after this cursor, or whose labels or gold did: "
+        "the `LabelHub-Since` header of an earlier export, or `0`. Items that were deleted are in "
+        "`item-changes/`.",
     )
 
 
@@ -83,19 +97,28 @@ class ExportViewSet(ProjectViewSet):
     content_negotiation_class = OneRenderer
 
     @extend_schema(
-        operation_id="project_export", parameters=[ExportQuerySerializer], responses=EXPORT_FILE
+        operation_id="project_export", parameters=[StreamedQuerySerializer], responses=EXPORT_FILE
     )
     def retrieve(self, request: SignedInApiRequest, **_: str) -> StreamingHttpResponse:
         """Export the project.
 
-        The whole file, streamed in the order of the items.
+        The whole file, streamed in the order of the items. The header ``LabelHub-Since`` is the
+        cursor with which the next export has only what is new or changed: each such item with all
+        its labels, to replace what you have of it. No change is left out; one made while you read
+        may come twice.
         """
         check_download(request.user, self.project)
-        asked = self.read_query(ExportQuerySerializer)
+        asked = self.read_query(StreamedQuerySerializer)
         filters = export_filters(
             self.project, only=asked.get("only", ""), filter_id=asked.get("filter")
         )
-        return export_response(self.project, format_name=asked["format"], filters=filters)
+        after = read_cursor(asked.get("since", BEGINNING), self.project.pk, len(CHANGING))
+        if "since" in asked:
+            filters["after"] = after
+        cursor = write_cursor(self.project.pk, settled_keys(CHANGING) or after)
+        response = export_response(self.project, format_name=asked["format"], filters=filters)
+        response["LabelHub-Since"] = cursor
+        return response
 
 
 class SavedExportViewSet(ProjectViewSet):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -139,65 +139,16 @@ class StoredBodyParser(BaseParser):
         return {"body": StoredBody(store_upload(pieces), media_type or "")}
 
 
-class ImportViewSet(ProjectViewSet):
-    """Items into the project."""
+class UploadViewSet(ProjectViewSet):
+    """Base of viewsets that import a file or a JSON list."""
 
+    long_actions = ("create",)
     parser_classes = [MultiPartParser, StoredBodyParser]
     content_negotiation_class = OneRenderer
+    content: ClassVar[ImportBatch.Content]
 
-    @extend_schema(
-        operation_id="project_import",
-        parameters=[ImportQuerySerializer],
-        request={
-            "multipart/form-data": UploadSerializer,
-            "application/json": OpenApiTypes.BINARY,
-            "application/x-ndjson": OpenApiTypes.BINARY,
-            "text/csv": OpenApiTypes.BINARY,
-        },
-        responses={
-            200: ImportResultSerializer,
-            202: OpenApiResponse(
-                ImportResultSerializer,
-                "Large, or the server is busy reading files; the worker imports it.",
-            ),
-            422: OpenApiResponse(
-                description=(
-                    "Unreadable, or strict and faulty: a problem, with the counts and faults of "
-                    "the import if the file was read."
-                )
-            ),
-        },
-    )
-    def create(self, request: SignedInApiRequest, **_: str) -> Response:
-        """Import items.
-
-        A file (multipart, field ``file``), or a JSON list, JSON Lines or CSV as the body.
-        """
-        asked = self.read_query(ImportQuerySerializer)
-        batch = self._receive(request, asked["name"])
-        columns = {name: asked[f"{name}_column"] for name in ("text", "id", "question", "gold")}
-        columns["answer"] = asked["answer"]
-        chosen = {name: column for name, column in columns.items() if column}
-        small = batch.bytes_total <= AT_ONCE_BYTES
-        batch = queue_import(
-            batch,
-            columns=chosen,
-            strict=asked["strict"],
-            unknown_labels=asked["unknown_labels"],
-            label_map=asked["label_map"],
-            send=not small,
-        )
-        if small:
-            with suppress(Unavailable):  # a worker can wait for longer
-                batch = run_import(batch.pk, patience=PAGE_WAITS)
-                if batch.status != ImportBatch.Status.FAILED:
-                    return Response(result_of(batch))
-                problem = problem_body(422, "import_failed", batch.message)
-                return Response(result_of(batch) | problem, status=422, content_type=PROBLEM)
-            start_job(KIND, batch.pk)
-        return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
-
-    def _receive(self, request: SignedInApiRequest, name: str) -> ImportBatch:
+    def receive(self, request: SignedInApiRequest, name: str) -> ImportBatch:
+        """A batch for the file in the request, called ``name`` if that is given."""
         body = request.data.get("body")
         if isinstance(body, StoredBody):
             path, file_name, content_type = body.path, name or "posted list", body.content_type
@@ -213,7 +164,102 @@ class ImportViewSet(ProjectViewSet):
             path=path,
             file_name=file_name,
             content_type=content_type,
+            content=self.content,
         )
+
+    def import_batch(self, batch: ImportBatch, **choices: Any) -> Response:
+        """Import it now, or let a worker do it if it is large or the server is busy."""
+        small = batch.bytes_total <= AT_ONCE_BYTES
+        batch = queue_import(batch, **choices, send=not small)
+        if small:
+            with suppress(Unavailable):  # a worker can wait for longer
+                batch = run_import(batch.pk, patience=PAGE_WAITS)
+                if batch.status != ImportBatch.Status.FAILED:
+                    return Response(result_of(batch))
+                problem = problem_body(422, "import_failed", batch.message)
+                return Response(result_of(batch) | problem, status=422, content_type=PROBLEM)
+            start_job(KIND, batch.pk)
+        return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
+
+
+BODIES = {
+    "multipart/form-data": UploadSerializer,
+    "application/json": OpenApiTypes.BINARY,
+    "application/x-ndjson": OpenApiTypes.BINARY,
+    "text/csv": OpenApiTypes.BINARY,
+}
+RESULTS = {
+    200: ImportResultSerializer,
+    202: OpenApiResponse(
+        ImportResultSerializer, "Large, or the server is busy reading files; the worker imports it."
+    ),
+    422: OpenApiResponse(
+        description="Unreadable, or strict and faulty: a problem, with the counts and faults of "
+        "the import if the file was read."
+    ),
+}
+
+
+class ImportViewSet(UploadViewSet):
+    """Items into the project."""
+
+    content = ImportBatch.Content.ITEMS
+
+    @extend_schema(
+        operation_id="project_import",
+        parameters=[ImportQuerySerializer],
+        request=BODIES,
+        responses=RESULTS,
+    )
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Import items.
+
+        A file (multipart, field ``file``), or a JSON list, JSON Lines or CSV as the body.
+        """
+        asked = self.read_query(ImportQuerySerializer)
+        columns = {name: asked[f"{name}_column"] for name in ("text", "id", "question", "gold")}
+        columns["answer"] = asked["answer"]
+        return self.import_batch(
+            self.receive(request, asked["name"]),
+            columns={name: column for name, column in columns.items() if column},
+            strict=asked["strict"],
+            unknown_labels=asked["unknown_labels"],
+            label_map=asked["label_map"],
+        )
+
+
+class LabelFileQuerySerializer(serializers.Serializer[Any]):
+    """How to read a file of labels."""
+
+    name = serializers.CharField(
+        default="",
+        allow_blank=True,
+        help_text="File name of a raw body; its ending tells the format.",
+    )
+
+
+class LabelImportViewSet(UploadViewSet):
+    """Labels and predictions for the project's items."""
+
+    content = ImportBatch.Content.LABELS
+
+    @extend_schema(
+        operation_id="labels_import",
+        parameters=[LabelFileQuerySerializer],
+        request=BODIES,
+        responses=RESULTS,
+    )
+    def create(self, request: SignedInApiRequest, **_: str) -> Response:
+        """Import labels and predictions.
+
+        For items that exist. A file (multipart, field ``file``), or a JSON list, one JSON object,
+        JSON Lines or CSV as the body: one row per label, with ``item_id`` (the item's own id) or
+        ``item_number`` (its number here), ``annotator_id``, ``annotator_type`` (``llm`` or
+        ``model`` for predictions), ``label``, and optionally ``confidence``, ``rationale``,
+        ``gold`` and others. Rows that are there already are unchanged.
+        """
+        asked = self.read_query(LabelFileQuerySerializer)
+        return self.import_batch(self.receive(request, asked["name"]))
 
 
 class ImportStateViewSet(ProjectViewSet):

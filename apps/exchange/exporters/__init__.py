@@ -4,7 +4,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.text import slugify
 
 from apps.exchange.exporters import (
@@ -19,8 +19,8 @@ from apps.exchange.exporters import (
 )
 from apps.exchange.exporters.base import ExportFormat, Row, Source
 from apps.exchange.exporters.ledger import gold_chunks, ledger_chunks
-from apps.labels.models import Gold
-from apps.projects.models import Item, Project
+from apps.labels.models import Gold, Label
+from apps.projects.models import Item, ItemChange, Project
 from apps.reviews.search.matching import matching_items
 from apps.reviews.search.query import read_query
 from apps.reviews.search.saved_filters import get_filter
@@ -34,7 +34,10 @@ FORMATS: dict[str, ExportFormat] = {module.FORMAT.name: module.FORMAT for module
 ONLY = ("", "gold")
 
 
-#: Of an export: ``only``, ``filter`` (a saved filter's name) and ``query`` (its search).
+#: What an export depends on; a cursor holds a key of each.
+CHANGING = (Item, ItemChange, Label, Gold)
+#: Of an export: ``only``, ``filter`` (a saved filter's name), ``query`` (its search) and ``after``
+#: (keys of :data:`CHANGING`).
 Filters = dict[str, Any]
 #: Called with each chunk of rows before it is written.
 Watch = Callable[[Sequence[Row]], None]
@@ -84,9 +87,24 @@ def exported_items(project: Project, filters: Mapping[str, Any]) -> "QuerySet[It
     items: QuerySet[Item] = Item.objects.filter(project=project)
     if query := filters.get("query"):
         items = matching_items(project, read_query(query))
+    if after := filters.get("after"):
+        items = items.filter(_changed_after(project, *after))
     if only:
         items = items.filter(pk__in=Gold.objects.current().order_by().values("item"))
     return items
+
+
+def _changed_after(project: Project, item: int, change: int, label: int, gold: int) -> Q:
+    """Items that came or changed after these keys, or whose ledger grew."""
+    changes = ItemChange.objects.filter(project=project, pk__gt=change)
+    labels = Label.objects.filter(pk__gt=label, item__project=project).order_by()
+    golds = Gold.objects.filter(pk__gt=gold, item__project=project).order_by()
+    return (
+        Q(pk__gt=item)
+        | Q(pk__in=changes.order_by().values("item_id"))
+        | Q(pk__in=labels.values("item"))
+        | Q(pk__in=golds.values("item"))
+    )
 
 
 def export_filters(project: Project, *, only: str = "", filter_id: int | None = None) -> Filters:

@@ -12,7 +12,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
-from apps.exchange.downloads import check_download
 from apps.exchange.exporters import export_format
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import FileDigest, checksum, read_file
@@ -24,6 +23,7 @@ from apps.exchange.saved.services import (
 )
 from apps.projects.models import Project
 from apps.projects.selectors import get_project, role_in
+from apps.reviews.queue.selectors import check_download
 from labelhub.core.errors import Conflict
 
 #: How many exports the page shows, the newest first.

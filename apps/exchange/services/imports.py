@@ -30,10 +30,10 @@ from apps.common.jobs import (
 )
 from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import format_of, open_rows
-from apps.exchange.readers.base import shortened
+from apps.exchange.readers.base import RawRow, shortened
 from apps.exchange.readers.isolation import refuse_after
 from apps.exchange.rows import ItemRow, RowError, read_row
-from apps.exchange.services.chunks import write_chunk
+from apps.exchange.services.chunks import has_texts, write_chunk
 from apps.exchange.services.context import (
     MAX_FIELD,
     MAX_NOTES,
@@ -42,6 +42,12 @@ from apps.exchange.services.context import (
     Note,
     SchemaChanged,
     merge_unknown,
+)
+from apps.exchange.services.label_files import (
+    LabelFileResult,
+    count_repeated,
+    label_chunks,
+    write_labels,
 )
 from apps.exchange.shapes.label_studio_min import merge_tasks
 from apps.exchange.values import ImportSchema
@@ -100,7 +106,13 @@ def discard_file(path: Path) -> None:
 
 
 def receive_upload(
-    *, project: Project, actor: User | None, path: Path, file_name: str, content_type: str = ""
+    *,
+    project: Project,
+    actor: User | None,
+    path: Path,
+    file_name: str,
+    content_type: str = "",
+    content: str = ImportBatch.Content.ITEMS,
 ) -> ImportBatch:
     """A batch for a stored file, before the choice of columns. The project's old uploads that were
     never started are removed.
@@ -121,6 +133,7 @@ def receive_upload(
             file_name=printable[:255] or "upload",
             stored_path=shared_files.name_of(path),
             format=name,
+            content=content,
             bytes_total=path.stat().st_size,
             created_by=actor,
         )
@@ -284,6 +297,9 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
     if batch is None:
         return
     unfinished.update(status=ImportBatch.Status.RUNNING)
+    if batch.content == ImportBatch.Content.LABELS:
+        _import_labels(run, batch, patience)
+        return
     context = ImportContext(batch.project)
     adds = batch.unknown_labels == ImportBatch.UnknownLabels.ADD
     if (batch.strict or adds) and batch.rows_done == 0:
@@ -305,11 +321,50 @@ def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
     left_out = [name for name, label in schema.decided.items() if not label]
     batch.mapped_values = len(schema.decided) - len(left_out)
     batch.left_out_values = len(left_out) + (len(schema.unknown) if ignores else 0)
+    _end(run, batch)
+
+
+def _end(run: JobRun, batch: ImportBatch) -> None:
     batch.message, batch.bytes_done = _summary(batch), batch.bytes_total
     upload = copy(batch)
     with run.last_chunk():
         _finish(batch, ImportBatch.Status.DONE)
     discard_upload(upload)
+
+
+def _import_labels(run: JobRun, batch: ImportBatch, patience: float) -> None:
+    """Import a file of labels, from the chunk that was reached: chunks depend on the file alone."""
+    context, brings_items = ImportContext(batch.project), not has_texts(batch.project)
+    refuse = refuse_after(patience)
+
+    def wait(waited: float) -> None:
+        refuse(waited)
+        run.keep()
+
+    def rows() -> Iterator[RawRow]:
+        for raw in open_rows(stored_file(batch), batch.format, meanwhile=wait):
+            run.keep()
+            yield raw
+
+    done = 0
+    try:
+        for chunk in label_chunks(rows()):
+            done += len(chunk)
+            if done <= batch.rows_done:
+                count_repeated(context, chunk)
+                continue
+            with run.chunk():
+                result = LabelFileResult()
+                write_labels(context, chunk, result, brings_items=brings_items)
+                batch.items_created += result.items_created
+                batch.gold_created += result.gold_created
+                reached = max(batch.bytes_done, *(raw.position for raw in chunk))
+                _add_tally(batch, result.tally, rows=len(chunk), reached=reached)
+    except SchemaChanged as error:
+        raise Postponed(error.message) from None
+    if batch.labels_created >= MANY_ROWS:
+        refresh_statistics(Item, ItemState, Label, Gold)
+    _end(run, batch)
 
 
 def _rows(
@@ -376,15 +431,22 @@ def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positi
     Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
     context.check_schema()
     tally = write_chunk(context, [row for row, _, _ in chunk], batch)
+    _add_tally(batch, tally, rows=len(chunk), reached=chunk[-1][1])
+
+
+def _add_tally(batch: ImportBatch, tally: ImportTally, *, rows: int, reached: int) -> None:
+    """Store the counts of a chunk, in its transaction."""
     batch.unknown = merge_unknown(batch.unknown, tally.unknown)
     room = max(0, MAX_NOTES - len(batch.errors))
     batch.errors += [note.data() for note in tally.notes[:room]]
     counts = asdict(tally)
     del counts["notes"], counts["unknown"]
-    batch.bytes_done, batch.rows_done = chunk[-1][1], batch.rows_done + len(chunk)
+    batch.bytes_done, batch.rows_done = reached, batch.rows_done + rows
     for name, count in counts.items():
         setattr(batch, name, getattr(batch, name) + count)
-    batch.save(update_fields=["errors", "unknown", "bytes_done", "rows_done", *counts])
+    batch.save(
+        update_fields=["errors", "unknown", "bytes_done", "rows_done", "items_created", *counts]
+    )
 
 
 def _finish(batch: ImportBatch, status: ImportBatch.Status) -> None:
@@ -431,7 +493,8 @@ def _summary(batch: ImportBatch) -> Phrase:
     parts = [Phrase("%(number)s created", number=batch.created)]
     if batch.filled:
         parts.append(Phrase("%(number)s filled", number=batch.filled))
-    if batch.unlabelled < batch.created + batch.filled:
+    of_items = batch.content == ImportBatch.Content.ITEMS
+    if of_items and batch.unlabelled < batch.created + batch.filled:
         parts[-1] = Phrase(
             "%(items)s (%(gold)s with gold, %(unlabelled)s without a label)",
             items=parts[-1],

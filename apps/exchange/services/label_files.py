@@ -5,7 +5,7 @@ with the id in place of the text; a later import of items fills them.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -41,6 +41,8 @@ ALIASES = {
     "value": ("label", "labels", "value", "aspects"),
     "gold": ("gold",),
 }  # fmt: skip
+#: The column with an item's number here, instead of its own id.
+NUMBER = "item_number"
 #: The columns of a file of labels, for messages.
 COLUMNS = ("item_id", "annotator_id", "annotator_type", "label")
 #: Imported by name when the file has them; other columns are ignored.
@@ -87,26 +89,39 @@ def import_label_file(*, project: Project, path: Path, file_name: str) -> LabelF
         UnreadableFile: the file as a whole is of no use.
     """
     context, result = ImportContext(project), LabelFileResult()
-    brings_items, schema = not has_texts(project), context.schema.parsed
-    for chunk in _chunks(open_rows(path, format_of(file_name, path))):
+    brings_items = not has_texts(project)
+    for chunk in label_chunks(open_rows(path, format_of(file_name, path))):
         with transaction.atomic():
-            Project.objects.select_for_update(no_key=True).get(pk=project.pk)
-            context.check_schema()
-            if brings_items:
-                ids = [(raw.number, name) for raw in chunk if (name := _item_id(raw))]
-                placeholders = [
-                    read_row(RawRow(number, {"id": name, "text": name}), ColumnMap(), schema)
-                    for number, name in ids
-                ]
-                result.items_created += write_chunk(context, placeholders, None).created
-            _write_rows(context, chunk, result)
+            write_labels(context, chunk, result, brings_items=brings_items)
         result.tally.notes = sorted(result.tally.notes, key=lambda note: note.row)[:MAX_NOTES]
     if result.tally.created >= CHUNK_ROWS:
         refresh_statistics(Item, ItemState, Label, Gold)
     return result
 
 
-def _chunks(rows: Iterator[RawRow]) -> Iterator[list[RawRow]]:
+def write_labels(
+    context: ImportContext, chunk: list[RawRow], result: LabelFileResult, *, brings_items: bool
+) -> None:
+    """Write one chunk, inside the caller's transaction, and add it to ``result``.
+
+    Raises:
+        SchemaChanged: a change of labels began since this import did.
+    """
+    project, schema = context.project, context.schema.parsed
+    Project.objects.select_for_update(no_key=True).get(pk=project.pk)
+    context.check_schema()
+    chunk = _name_items(project, chunk)
+    if brings_items:
+        ids = [(raw.number, name) for raw in chunk if (name := _item_id(raw))]
+        placeholders = [
+            read_row(RawRow(number, {"id": name, "text": name}), ColumnMap(), schema)
+            for number, name in ids
+        ]
+        result.items_created += write_chunk(context, placeholders, None).created
+    _write_rows(context, chunk, result)
+
+
+def label_chunks(rows: Iterator[RawRow]) -> Iterator[list[RawRow]]:
     """The rows of an item in their own order, items in the order in which they first appear."""
     while window := list(_window(rows)):
         by_item: dict[str, list[RawRow]] = {}
@@ -117,6 +132,15 @@ def _chunks(rows: Iterator[RawRow]) -> Iterator[list[RawRow]]:
             yield chunk
 
 
+def count_repeated(context: ImportContext, chunk: list[RawRow]) -> None:
+    """Read a chunk that was written before, for the number of identical rows that follow."""
+    chunk = _name_items(context.project, chunk)
+    items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
+    by_id = {item.external_id: item for item in items.only("external_id", "options")}
+    for entry in _entries(context, chunk, by_id, ImportTally()):
+        context.with_uid(entry.item.external_id, entry.label)
+
+
 def _window(rows: Iterator[RawRow]) -> Iterator[RawRow]:
     start, size = None, 0
     for raw in islice(rows, WINDOW_ROWS):
@@ -125,6 +149,30 @@ def _window(rows: Iterator[RawRow]) -> Iterator[RawRow]:
         size += raw.size
         if max(raw.position - start, size) >= WINDOW_BYTES:
             return
+
+
+def _name_items(project: Project, chunk: list[RawRow]) -> list[RawRow]:
+    """The rows, with the ids of items that are given by number."""
+    numbers = {raw.number: _item_number(raw) for raw in chunk if NUMBER in raw.data}
+    if not numbers:
+        return chunk
+    wanted = {number for number in numbers.values() if number is not None}
+    items = Item.objects.filter(project=project, pk__in=wanted).order_by("pk")
+    names = dict(items.values_list("pk", "external_id"))
+    rows = []
+    for raw in chunk:
+        if raw.number in numbers and raw.error is None:
+            name = names.get(numbers[raw.number] or 0)
+            error = None if name else Phrase("There is no item of this number.")
+            raw = replace(raw, data={**raw.data, "item_id": name}, error=error, field=NUMBER)  # noqa: PLW2901 - the row as it is meant
+        rows.append(raw)
+    return rows
+
+
+def _item_number(raw: RawRow) -> int | None:
+    """The number of the row's item here; None if it is none."""
+    text = str(raw.data[NUMBER])
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def _item_id(raw: RawRow) -> str:

@@ -2,8 +2,10 @@
 
 from apps.common.api.viewsets import Router
 from apps.projects.api import views
+from apps.projects.api.keys import ApiKeyViewSet
 
 router = Router()
+router.register("keys", ApiKeyViewSet, "api_api_key")
 router.register("projects", views.ProjectsViewSet, "api_projects")
 router.register("projects", views.OneProjectViewSet, "api_project")
 router.register("projects/<slug:slug>/members", views.MemberViewSet, "api_members")

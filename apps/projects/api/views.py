@@ -40,7 +40,7 @@ from apps.projects.services import (
     remove_member,
     set_member,
 )
-from labelhub.core.errors import InvalidInput
+from labelhub.core.errors import Forbidden, InvalidInput
 from labelhub.core.schema import Schema, parse_schema
 
 
@@ -64,6 +64,8 @@ class ProjectsViewSet(ApiViewSet):
 
         Every signed-in user may create one, and becomes its manager.
         """
+        if request.user.bound_to is not None:
+            raise Forbidden("This API key is bound to one project.")
         refuse_unknown(request.data, NewProjectSerializer().fields, "A project")
         fields = self.read_body(NewProjectSerializer)
         schema = _read_schema(fields.pop("schema", {}), fields)

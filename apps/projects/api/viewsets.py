@@ -25,10 +25,20 @@ class ProjectViewSet(ApiViewSet):
         """The right that the method needs."""
         return self.read_right if self.request.method in SAFE_METHODS else self.write_right
 
+    def needed_scope(self) -> str:
+        """Keys that label may do what reviewers may."""
+        scope = super().needed_scope()
+        return "label" if scope == "write" and self.needed_right() != Right.MANAGE else scope
+
     @cached_property
     def project(self) -> Project:
         """The project, after the check of the right."""
         return get_project(self.request.user, self.kwargs["slug"], self.needed_right())
+
+    def lock_shown(self) -> None:
+        """Lock the project, as those who change its members, labels or items do."""
+        Project.objects.select_for_update(no_key=True).filter(pk=self.project.pk).first()
+        del self.project
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the right once the caller is known."""

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
+from apps.common.api.feeds import SINCE, FeedPagination
 from apps.common.api.filters import BooleanFilter
 from apps.labels.models import Kind, Label
 from apps.projects.api.viewsets import ProjectViewSet
@@ -32,7 +33,12 @@ from apps.reviews.queue.leases import (
     renew_leases,
 )
 from apps.reviews.queue.plan import PLAN_FIELDS, SCREEN_FIELDS, change_review_plan
-from apps.reviews.queue.selectors import labels_of, review_settings
+from apps.reviews.queue.selectors import (
+    all_labels,
+    check_download,
+    labels_of,
+    review_settings,
+)
 from apps.reviews.queue.serializers import (
     AnswerSerializer,
     LabelSerializer,
@@ -142,13 +148,19 @@ class LabelViewSet(ProjectViewSet):
     write_right = Right.REVIEW
     serializer_class = LabelSerializer
     filterset_class = LabelFilter
+    pagination_class = FeedPagination
 
     @extend_schema(operation_id="projects_labels_list")
     def list(self, request: SignedInApiRequest, **_: str) -> Response:
         """List labels.
 
-        The oldest first; also those that were superseded or withdrawn.
+        The oldest first; also those that were superseded or withdrawn. To read on from where you
+        were, send ``since``: ``0`` at first, then what the last answer has there. Everybody may who
+        may have an export.
         """
+        if SINCE in request.query_params:
+            check_download(request.user, self.project)
+            return self.list_page(all_labels(self.project))
         return self.list_page(labels_of(self.project, request.user))
 
     @extend_schema(

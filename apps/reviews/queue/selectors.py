@@ -23,22 +23,25 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common.prepared import PreparedQuery, prepared
 from apps.labels.blindness import (
+    ONLY_AUDITED,
     debate_hidden_from,
     handed_blind,
     hidden_from,
     is_audit,
     opinions_hidden_from,
+    withholds,
 )
 from apps.labels.models import Assignment, ItemState, Kind, Label
 from apps.projects.models import Guideline, Item, LabelSchema, Project
 from apps.projects.selectors import reviewer_kind, role_in
 from apps.reviews.models import Decision, Purpose, ReviewerStatus, ReviewSettings, Slot
-from labelhub.core.errors import NotFound
+from labelhub.core.errors import Forbidden, NotFound
 
 
 def review_settings(project: Project) -> ReviewSettings:
@@ -328,13 +331,50 @@ def labels_of(project: Project, user: User) -> QuerySet[Label]:
     by_models = Q(annotator__kind__in=(Kind.LLM, Kind.MODEL))
     reviews = role_in(user, project) == Role.REVIEWER
     hidden = hidden_from if reviews else handed_blind
-    labels = Label.objects.filter(item__project=project)
-    labels = labels.exclude(by_models & hidden(user.pk, item="item_id"))
+    labels = all_labels(project).exclude(by_models & hidden(user.pk, item="item_id"))
     if reviews:
         by_others = ~by_models & ~Q(annotator__user=user.pk)
         shows_opinions = review_settings(project).show_opinions
         opinions = hidden_from if shows_opinions else opinions_hidden_from
         labels = labels.exclude(by_others & opinions(user.pk, item="item_id"))
-    return labels.select_related(
-        "item", "annotator", "schema", "superseded_by", "supersedes", "shown", "proposed_from"
-    ).order_by("pk")
+    return labels
+
+
+def all_labels(project: Project) -> QuerySet[Label]:
+    """The labels in the project's ledger, oldest first; for those who may have a file of them."""
+    return (
+        Label.objects.filter(item__project=project)
+        .select_related(
+            "item", "annotator", "schema", "superseded_by", "supersedes", "shown", "proposed_from"
+        )
+        .order_by("pk")
+    )
+
+
+def check_download(user: User | AnonymousUser, project: Project) -> None:
+    """Refuse (Forbidden) a reviewer who must not see the contents of a file yet."""
+    if reason := download_refusal(user, project):
+        raise Forbidden(reason)
+
+
+def download_refusal(user: User | AnonymousUser, project: Project) -> str:
+    """The reason why ``user`` may not have a file; empty if they may. A file would show a reviewer
+    hidden suggestions, gold questions, and others' labels of items that they may still get."""
+    if role_in(user, project) != Role.REVIEWER:
+        return ""
+    states = ItemState.objects.filter(project=project)
+    labelled = states.filter(
+        opinions_hidden_from(user.pk or 0, item="item_id"), labels_by_people__gt=0
+    )
+    if not review_settings(project).show_opinions and labelled.exists():
+        return gettext(
+            "A file would show others' labels of items that you may still get; label those items "
+            "first, or ask a manager for the file."
+        )
+    audited = ItemState.objects.filter(project=project, queued=True, reasons=ONLY_AUDITED)
+    if withholds(project) or audited.exists():
+        return gettext(
+            "This project hides suggestions or gold questions from its reviewers, and a file would "
+            "show them; ask a manager for the file."
+        )
+    return ""

@@ -12,7 +12,7 @@
 What the server answers with are records: see :class:`Record`.
 """
 
-from labelhub_client.api import Api, Operation, Retries, operations
+from labelhub_client.api import Api, Feed, Operation, Retries, operations
 from labelhub_client.client import Client, ProjectClient, RunClient
 from labelhub_client.errors import (
     AnswerLost,
@@ -41,7 +41,7 @@ from labelhub_client.records import Record
 
 __all__ = [
     "AnswerLost", "Api", "Bar", "Client", "ClientError", "Conflict", "Export", "Fault",
-    "FieldMissing", "Forbidden", "Invalid", "NotAuthenticated", "NotFound", "Operation",
+    "Feed", "FieldMissing", "Forbidden", "Invalid", "NotAuthenticated", "NotFound", "Operation",
     "PandasMissing", "Progress", "ProjectClient", "Record", "Refused", "Retries", "RunClient",
     "RunStopped", "ServerFault", "ServerUnreachable", "TimedOut", "TooManyRequests",
     "UnexpectedAnswer", "WaitedTooLong", "WrongUse", "operations",

@@ -35,14 +35,18 @@ TIMEOUT = 30.0
 #: Imports, reports and files may take the server minutes.
 SLOW_FACTOR = 20
 SLOW = {
-    "agreement", "anchoring", "automation_read", "evaluation", "project_import", "quality",
-    "saved_export_verify", "site_echo_catalogue_import", "site_echo_off_policy", "site_echo_report",
+    "agreement", "anchoring", "automation_read", "evaluation", "labels_import", "project_import",
+    "quality", "saved_export_verify", "site_echo_catalogue_import", "site_echo_off_policy",
+    "site_echo_report",
 }  # fmt: skip
 #: Operations that may be repeated, beside every GET and PUT; if fields are named, only with one of
 #: them.
 REPEATABLE: dict[str, tuple[str, ...]] = {
     # The server knows a row by its id, or else by its text; known rows stay unchanged.
     "project_import": (),
+    "labels_import": (),
+    # It replaces what it names.
+    "projects_items_partial_update": (),
     # The item that you already hold comes first, under the same lease.
     "queue_next": (),
     # It sets when the lease expires.
@@ -136,6 +140,7 @@ class Request:
     content_type: str
     repeatable: bool
     slow: bool
+    headers: Mapping[str, str] = field(default_factory=dict)
     on_sent: Callable[[int], None] | None = None
 
     def __str__(self) -> str:
@@ -149,6 +154,8 @@ def build_request(
     content: bytes | str | Path | None = None,
     content_type: str = "application/json",
     on_sent: Callable[[int], None] | None = None,
+    idempotency_key: str | None = None,
+    if_match: str | None = None,
     **options: Any,
 ) -> Request:
     """A request whose path and query are filled with ``options``; None leaves one out.
@@ -182,7 +189,12 @@ def build_request(
         },
         content=content if json is None else encode_json("This", json),
         content_type=content_type,
-        repeatable=operation.may_repeat(json or {}),
+        repeatable=idempotency_key is not None or operation.may_repeat(json or {}),
+        headers={
+            name: value
+            for name, value in (("Idempotency-Key", idempotency_key), ("If-Match", if_match))
+            if value is not None
+        },
         slow=operation_id in SLOW,
         on_sent=on_sent,
     )
@@ -246,6 +258,25 @@ def check_address(address: str) -> str:
     return str(url).rstrip("/").removesuffix(PREFIX.rstrip("/")).rstrip("/")
 
 
+class Feed:
+    """The rows of a list after a cursor, fetched page by page; ``since`` is the cursor of what was
+    read, to go on from another day."""
+
+    def __init__(self, api: "Api", operation_id: str, since: str, **options: Any) -> None:
+        self._api, self._operation_id, self._options = api, operation_id, options
+        self.since = since
+
+    def __iter__(self) -> Iterator[Any]:
+        while True:
+            page = self._api.record(
+                self._operation_id, since=self.since, page_size=PAGE_SIZE, **self._options
+            )
+            yield from page.results
+            self.since = page.since
+            if page.next is None:
+                return
+
+
 class Api:
     """The REST interface by operation ids; several threads may use it at once. Its key never shows.
 
@@ -299,7 +330,9 @@ class Api:
         """The answer of an operation as records; None if it is empty.
 
         ``options`` are the names in its path and its query. ``json=`` is its body, or ``content=``
-        (bytes or the path of a file) with ``content_type=``.
+        (bytes or the path of a file) with ``content_type=``. With an ``idempotency_key=`` of your
+        own a write is done once however often it is sent, so that it is also repeated; with
+        ``if_match=`` (an ``ETag``) it is refused if somebody else was faster.
         """
         return make_records(self._fetch(build_request(operation_id, **options)))
 
@@ -317,9 +350,16 @@ class Api:
         """All rows of a list, fetched page by page; wrong options are refused at once."""
         return self._pages(build_request(operation_id, **options))
 
-    def download(self, operation_id: str, **options: Any) -> Generator[bytes, None, None]:
+    def download(
+        self,
+        operation_id: str,
+        *,
+        on_headers: Callable[[Mapping[str, str]], None] | None = None,
+        **options: Any,
+    ) -> Generator[bytes, None, None]:
         """A file as it arrives; raises :class:`~labelhub_client.AnswerLost` if it is incomplete."""
-        return self._pieces(replace(build_request(operation_id, **options), slow=True))
+        request = replace(build_request(operation_id, **options), slow=True)
+        return self._pieces(request, on_headers)
 
     def _fetch(self, request: Request) -> Any:
         response = self._send(request)
@@ -352,8 +392,12 @@ class Api:
             if not page.get("next"):
                 return
 
-    def _pieces(self, request: Request) -> Generator[bytes, None, None]:
+    def _pieces(
+        self, request: Request, on_headers: Callable[[Mapping[str, str]], None] | None
+    ) -> Generator[bytes, None, None]:
         with closing(self._send(request, stream=True)) as response:
+            if on_headers is not None:
+                on_headers(response.headers)
             try:
                 yield from response.iter_bytes()
             except httpx.RequestError as error:
@@ -387,7 +431,9 @@ class Api:
         return response if response.is_success else refusal(str(request), response)
 
     def _build(self, request: Request) -> httpx.Request:
-        headers = {} if request.content is None else {"Content-Type": request.content_type}
+        headers = dict(request.headers)
+        if request.content is not None:
+            headers["Content-Type"] = request.content_type
         content: bytes | Iterator[bytes] | None
         if isinstance(request.content, Path):
             # With a known length the server or a proxy can refuse at once.

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labelhub_client.api import Api, polling_pauses
+from labelhub_client.api import Api, Feed, polling_pauses
 from labelhub_client.errors import RunStopped, WaitedTooLong, WrongUse
 from labelhub_client.exchange import Export, Rows, import_items
 from labelhub_client.progress import Meter
@@ -41,6 +41,27 @@ class Client(Api):
         detail, and optionally ``name``, ``description``, ``guideline``, ``overlap``."""
         self.call("projects_create", json={"slug": slug, **plan})
         return ProjectClient(self, slug)
+
+    def users(self, **which: Any) -> Iterator[Record]:
+        """The accounts; for operators."""
+        return self.rows("user_list", **which)
+
+    def create_user(self, username: str, **fields: Any) -> Record:
+        """Create an account; the answer holds its first ``password``. For operators."""
+        return self.record("user_create", json={"username": username, **fields})
+
+    def keys(self, **which: Any) -> Iterator[Record]:
+        """Your API keys that work; operators see everybody's."""
+        return self.rows("api_key_list", **which)
+
+    def create_key(self, name: str, **fields: Any) -> Record:
+        """Create an API key, which the answer holds as ``key``; ``scope``, ``project``,
+        ``expires_at`` and, for operators, ``user`` narrow it."""
+        return self.record("api_key_create", json={"name": name, **fields})
+
+    def rotate_key(self, key_id: int, grace_hours: int = 24) -> Record:
+        """Replace an API key; the old one works for another ``grace_hours``."""
+        return self.record("api_key_rotate", key_id=key_id, json={"grace_hours": grace_hours})
 
     def item(self, item_id: int) -> Record:
         """One item, by its number."""
@@ -78,6 +99,39 @@ class ProjectClient:
         lists invalid rows.
         """
         return import_items(self._api, self.slug, source, strict=strict, **columns)
+
+    def import_labels(self, source: "str | Path | Rows | pd.DataFrame") -> Record:
+        """Labels and predictions for items that exist, one row each: ``item_id`` (or
+        ``item_number``), ``annotator_id``, ``annotator_type``, ``label``, and more."""
+        return import_items(self._api, self.slug, source, operation_id="labels_import")
+
+    def change_item(
+        self, item: Record | int, *, if_match: str | None = None, **parts: Any
+    ) -> Record:
+        """Replace ``meta``, or while nobody has labelled it ``text``, ``context``, ``question`` or
+        ``options``."""
+        return self._api.record(
+            "projects_items_partial_update",
+            slug=self.slug,
+            id=item_number(item),
+            json=parts,
+            if_match=if_match,
+        )
+
+    def delete_item(self, item: Record | int, *, with_labels: bool = False) -> None:
+        """Delete an item; one that has labels or debates only ``with_labels``."""
+        labels = "delete" if with_labels else None
+        self._api.call(
+            "projects_items_destroy", slug=self.slug, id=item_number(item), labels=labels
+        )
+
+    def labels_since(self, since: str = "0", **which: Any) -> Feed:
+        """The labels that came after a cursor, each once; the feed's ``since`` is the next one."""
+        return Feed(self._api, "projects_labels_list", since, slug=self.slug, **which)
+
+    def item_changes_since(self, since: str = "0") -> Feed:
+        """Which items were changed or deleted, in the same way."""
+        return Feed(self._api, "projects_item_changes_list", since, slug=self.slug)
 
     def items(self, **which: Any) -> Iterator[Record]:
         """Items and their place in the workflow, in the order of their import."""
@@ -142,9 +196,16 @@ class ProjectClient:
         """The agreement of LLMs, crowd, experts and authors, in all or a slice of the labels."""
         return self._api.record("agreement", slug=self.slug, **part)
 
-    def export(self, format: str = "jsonl", *, only: str | None = None) -> Export:  # noqa: A002 - the server's word
-        """Items with their labels and gold, requested when used; ``only="gold"``: decided ones."""
-        return Export(self._api, self.slug, format, only)
+    def export(
+        self,
+        format: str = "jsonl",  # noqa: A002 - the server's word
+        *,
+        only: str | None = None,
+        since: str | None = None,
+    ) -> Export:
+        """Items with their labels and gold, requested when used; ``only="gold"``: decided ones.
+        With the ``since`` of an export that was read: only items that came or changed."""
+        return Export(self._api, self.slug, format, only, since)
 
 
 class RunClient:

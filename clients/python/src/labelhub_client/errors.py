@@ -124,7 +124,7 @@ class NotFound(Refused):
 
 
 class Conflict(Refused):
-    """It changed in the meantime, or somebody else holds it (409)."""
+    """It changed in the meantime (409, 412), or somebody else holds it."""
 
 
 class TooManyRequests(Refused):
@@ -147,7 +147,7 @@ class WaitedTooLong(ClientError):
 
 BY_STATUS: dict[int, type[Refused]] = {
     400: Invalid, 401: NotAuthenticated, 403: Forbidden, 404: NotFound, 409: Conflict,
-    413: Invalid, 422: Invalid, 429: TooManyRequests,
+    412: Conflict, 413: Invalid, 422: Invalid, 429: TooManyRequests,
 }  # fmt: skip
 
 

@@ -31,8 +31,8 @@ BYTES_OF_PART = 8 * 1024 * 1024
 LINE_FORMATS = (".jsonl", ".ndjson")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 COUNTS = (
-    "rows", "created", "filled", "unchanged", "conflicts", "failed", "labels_created",
-    "gold_created", "unlabelled",
+    "rows", "created", "filled", "unchanged", "conflicts", "failed", "items_created",
+    "labels_created", "gold_created", "unlabelled",
 )  # fmt: skip
 
 Rows = Iterable[Mapping[str, Any]]
@@ -68,7 +68,13 @@ class Source:
 
 
 def import_items(
-    api: Api, slug: str, given: "str | Path | Rows | pd.DataFrame", *, strict: bool, **columns: str
+    api: Api,
+    slug: str,
+    given: "str | Path | Rows | pd.DataFrame",
+    *,
+    strict: bool = False,
+    operation_id: str = "project_import",
+    **columns: str,
 ) -> Record:
     """Send all parts and add up their results.
 
@@ -82,7 +88,8 @@ def import_items(
         try:
             for part in source.parts:
                 reached = meter.done
-                outcome = import_part(api, slug, part, meter, strict=strict or None, **columns)
+                options = {"strict": True} if strict else {}
+                outcome = import_part(api, operation_id, slug, part, meter, **options, **columns)
                 faults = {
                     name: whole[name] + shift_rows(outcome[name], rows_before)
                     for name in ("errors", "conflict_rows")
@@ -113,10 +120,12 @@ def shift_rows(faults: Iterable[Fault], rows_before: int) -> tuple[Fault, ...]:
     )
 
 
-def import_part(api: Api, slug: str, part: Part, meter: Meter, **options: Any) -> Record:
+def import_part(
+    api: Api, operation_id: str, slug: str, part: Part, meter: Meter, **options: Any
+) -> Record:
     """Send one part, and wait until the server has read it."""
     outcome = api.record(
-        "project_import",
+        operation_id,
         slug=slug,
         content=part.body,
         content_type=part.content_type,
@@ -226,19 +235,32 @@ def join_lines(lines: Iterable[bytes], *, by_rows: bool) -> Iterator[Part]:
 class Export:
     """An export that is requested when it is read, and read as it arrives."""
 
-    def __init__(self, api: Api, slug: str, format_name: str, only: str | None) -> None:
+    def __init__(
+        self, api: Api, slug: str, format_name: str, only: str | None, since: str | None = None
+    ) -> None:
         self._api, self._slug, self._format, self._only = api, slug, format_name, only
+        self._since = since
+        #: The cursor with which the next export has only what is new or changed; None until read.
+        self.since: str | None = None
 
     def pieces(self) -> Generator[bytes, None, None]:
         """The file as it arrives."""
         download = self._api.download(
-            "project_export", slug=self._slug, format=self._format, only=self._only
+            "project_export",
+            on_headers=self._note_cursor,
+            slug=self._slug,
+            format=self._format,
+            only=self._only,
+            since=self._since,
         )
         meter = Meter(self._api.on_progress, "Export", total=None, unit="B")
         with meter, closing(download) as pieces:
             for piece in pieces:
                 meter.reach(meter.done + len(piece))
                 yield piece
+
+    def _note_cursor(self, headers: Mapping[str, str]) -> None:
+        self.since = headers.get("LabelHub-Since")
 
     def rows(self) -> Generator[dict[str, Any], None, None]:
         """One dict per item, with its ``labels``; of JSON Lines only."""
