@@ -7,11 +7,13 @@ from allauth.core.internal.ratelimit import get_ip
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.common.addresses import shows_page
+from apps.common.audit import Action, record
 
 
 class ClosedSignupAdapter(DefaultAccountAdapter):
@@ -47,7 +49,9 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
     def set_password(self, user: User, password: str) -> None:
         """Store the password that a person chose, by any form."""
         user.must_change_password = False
-        super().set_password(user, password)
+        with transaction.atomic():
+            super().set_password(user, password)
+            record(Action.PASSWORD_CHANGED, user)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Count failed sign-ins by name and address: by name alone, five wrong passwords from

@@ -6,9 +6,11 @@ from typing import NamedTuple
 from django.contrib.auth.models import Permission
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
+from apps.common.audit import Action, record
 from apps.common.sealing import digest
 from apps.common.validation import check_model
 from labelhub.core.errors import InvalidInput
@@ -70,9 +72,14 @@ def create_user(
             "email", "An account with the address %(email)s exists already.", email=user.email
         )
     check_model(user)
-    user.save()
-    if makes_accounts:
-        user.user_permissions.add(Permission.objects.get_by_natural_key(*_ADD_USER))
+    with transaction.atomic():
+        user.save()
+        if makes_accounts:
+            user.user_permissions.add(Permission.objects.get_by_natural_key(*_ADD_USER))
+        rights = {"superuser": superuser, "makes_accounts": makes_accounts}
+        record(
+            Action.USER_CREATED, user, changes={right: (None, has) for right, has in rights.items()}
+        )
     return NewUser(user, chosen)
 
 
@@ -91,7 +98,14 @@ def create_api_key(*, user: User, name: str, scope: str = ApiKey.Scope.WRITE) ->
         digest=digest(plain),
     )
     check_model(key)
-    key.save()
+    with transaction.atomic():
+        key.save()
+        record(
+            Action.KEY_CREATED,
+            key,
+            name=f"{key.prefix}…",
+            changes={"owner": (None, user.pk), "scope": (None, key.scope)},
+        )
     return NewKey(key, plain)
 
 
@@ -99,5 +113,12 @@ def revoke_api_key(*, key: ApiKey) -> ApiKey:
     """Revoke ``key``; a second call changes nothing."""
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
-        key.save(update_fields=["revoked_at"])
+        with transaction.atomic():
+            key.save(update_fields=["revoked_at"])
+            record(
+                Action.KEY_REVOKED,
+                key,
+                name=f"{key.prefix}…",
+                changes={"owner": (key.user_id, key.user_id)},
+            )
     return key

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.db import transaction
 from django.http import StreamingHttpResponse
 from django.utils.translation import gettext
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
+from apps.common.audit import Action, record
 from apps.exchange.exporters import export_format, export_pieces, file_name
 from apps.labels.blindness import ONLY_AUDITED, opinions_hidden_from, withholds
 from apps.labels.models import ItemState
@@ -57,6 +59,8 @@ def export_response(
     """
     wanted = export_format(format_name)
     pieces = export_pieces(project, wanted, filters=filters)
+    with transaction.atomic():
+        record(Action.EXPORT_DOWNLOADED, project, changes={"format": (None, format_name)})
     response = StreamingHttpResponse(pieces, content_type=wanted.content_type)
     name = file_name(project, wanted, filters=filters)
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "apps.common.middleware.SlashMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "apps.accounts.middleware.AuditMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -279,6 +280,9 @@ REST_FRAMEWORK = {
 
 # Keys for authors' texts: the first encrypts, all decrypt. Default: the secret key.
 LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])
+
+# Days that entries of the audit log are kept; 0: for ever.
+LABELHUB_AUDIT_DAYS = env.int("LABELHUB_AUDIT_DAYS", default=730)
 
 # Saved exports per project; older files are deleted.
 LABELHUB_SAVED_EXPORTS = env.int("LABELHUB_SAVED_EXPORTS", default=20)

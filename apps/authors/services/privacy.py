@@ -27,6 +27,7 @@ from apps.authors.querysets import OPEN, MessageQuerySet
 from apps.authors.services.limits import keep_limits
 from apps.authors.services.locking import lock_author, lock_author_to_delete, retry_on_deadlock
 from apps.authors.services.messages import without_findings
+from apps.common.audit import Action, record
 from apps.common.sealing import CannotOpen, unseal
 from apps.labels.models import Annotator, ItemState, Label
 from apps.projects.models import Item
@@ -98,6 +99,7 @@ def erase_author(author: Author) -> Erasure:
     Reward.objects.filter(author=locked).delete()
     site = locked.site
     locked.delete()
+    record(Action.AUTHOR_ERASED, site, changes={name: (n, 0) for name, n in removed.items()})
     Event.objects.create(site=site, kind=Event.Kind.ERASED)
     until = kept.until if kept else None
     return Erasure.objects.create(site=site, removed=removed, limits_until=until)

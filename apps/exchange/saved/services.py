@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.authors.models import Erasure
+from apps.common.audit import Action, record
 from apps.common.jobs import (
     JobRun,
     LeaseLost,
@@ -124,13 +125,19 @@ def save_export(
             created_at=now,
         )
         start_job(KIND, export.pk)
+        record(
+            Action.EXPORT_SAVED,
+            export,
+            changes={"format": (None, format_name), "items": (None, total)},
+        )
     return export
 
 
 def delete_export(*, export: SavedExport) -> None:
     with transaction.atomic():
         cancel_job(KIND, export.pk)
-        SavedExport.objects.filter(pk=export.pk).delete()
+        if SavedExport.objects.filter(pk=export.pk).delete()[0]:
+            record(Action.EXPORT_DELETED, export)
     files.remove(export.stored_name)
 
 

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics
 from apps.common.jobs import JobRun, Postponed, failure_message, job, start_job, work_on
 from apps.exchange.columns import ColumnMap
@@ -179,6 +180,7 @@ def queue_import(
         if not waiting.update(**choices):
             raise Conflict("This import was started already.")
         start_job(KIND, batch.pk, send=send)
+        record(Action.IMPORT_STARTED, batch, changes={"format": (None, batch.format)})
     batch.refresh_from_db()
     return batch
 

@@ -16,6 +16,7 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common import jobs
+from apps.common.audit import Action, record
 from apps.common.jobs import JobRun, failure_message, job
 from apps.labels.services.states import lock_states
 from apps.projects.models import Project
@@ -112,6 +113,9 @@ def start_job(plan: BulkPlan) -> BulkJob:
         created_at=plan.asked_at,
     )
     jobs.start_job(KIND, queued.pk)
+    record(
+        Action.BULK_STARTED, queued, name=str(plan.action), changes={"items": (None, queued.total)}
+    )
     return queued
 
 
@@ -138,6 +142,7 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
     now.status, now.message, now.finished_at = Status.UNDOING, "", None
     now.save()
     jobs.start_job(KIND, now.pk)
+    record(Action.BULK_UNDONE, now, name=str(now.action))
     job.refresh_from_db()
     return job
 
