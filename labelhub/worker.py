@@ -16,6 +16,7 @@ from kombu.transport import redis
 
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
+from apps.common.audit import seal_entries
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.workers import write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
@@ -59,6 +60,7 @@ JOBS = (
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     write_heartbeat,
+    seal_entries,
     keep_runs,
     sweep_uploads,
     keep_exports,

@@ -4,15 +4,18 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from apps.accounts.models import ApiKey, User
 from apps.accounts.services import revoke_api_key
+from apps.common.audit import Action, record
+from apps.common.readonly import RecordedAdmin
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class PersonAdmin(RecordedAdmin, UserAdmin):  # type: ignore[type-arg]
     """Users. Two permissions count outside the console too: "add user" allows a manager to create
     accounts, "change slot" allows to end leases."""
 
@@ -40,14 +43,17 @@ class PersonAdmin(UserAdmin):  # type: ignore[type-arg]  # generic only in the s
         form_url: str = "",
     ) -> HttpResponse:
         """Another person's new password is to be changed again, by them."""
-        response = super().user_change_password(request, id, form_url)
-        if response.status_code == 302 and str(request.user.pk) != id:
-            User.objects.filter(pk=id).update(must_change_password=True)
+        with transaction.atomic():
+            response = super().user_change_password(request, id, form_url)
+            if response.status_code == 302:
+                record(Action.PASSWORD_SET, User.objects.get(pk=id))
+            if response.status_code == 302 and str(request.user.pk) != id:
+                User.objects.filter(pk=id).update(must_change_password=True)
         return response
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ApiKeyAdmin(RecordedAdmin):
     """Keys, to find and revoke them; create them on the user's own page or by command."""
 
     list_display = ["prefix", "name", "user", "scope", "created_at", "last_used_at", "revoked_at"]

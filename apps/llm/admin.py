@@ -3,13 +3,13 @@
 from django.contrib import admin
 from django.http import HttpRequest
 
-from apps.common.readonly import ReadOnlyAdmin
+from apps.common.readonly import ReadOnlyAdmin, RecordedAdmin
 from apps.llm.forms import ProviderForm
 from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
 
 
 @admin.register(Provider)
-class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ProviderAdmin(RecordedAdmin):
     """Endpoints; the same checks of address and key name as on their page."""
 
     form = ProviderForm
@@ -38,7 +38,7 @@ class ProviderAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only
 
 
 @admin.register(ModelSpec)
-class ModelSpecAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ModelSpecAdmin(RecordedAdmin):
     """Models with their prices and what was learnt about them."""
 
     list_display = [

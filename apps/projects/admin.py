@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.accounts.models import User
-from apps.common.readonly import ReadOnly, ReadOnlyAdmin
+from apps.common.readonly import ReadOnly, ReadOnlyAdmin, RecordedAdmin
 from apps.projects.models import Guideline, ImportBatch, Item, LabelSchema, Membership, Project
 from apps.projects.selectors import is_last_manager
 from apps.projects.services import remove_member, set_member
@@ -23,7 +23,7 @@ class MembershipInline(ReadOnly, admin.TabularInline):  # type: ignore[type-arg]
 
 
 @admin.register(Project)
-class ProjectAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class ProjectAdmin(RecordedAdmin):
     """Projects. The review plan has its own page, which also updates the items."""
 
     list_display = ["slug", "name", "overlap", "review_scope", "created_by", "created_at"]

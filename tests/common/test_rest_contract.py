@@ -59,7 +59,9 @@ def places(world: World) -> dict[str, Any]:
 
 
 def client_of(world: World, operation: dict[str, Any]) -> APIClient:
-    """Of a manager, or of a site's own server."""
+    """Of a manager, of an operator, or of a site's own server."""
+    if operation["operationId"] == "audit_list":
+        return world.rest_client("operator")
     return world.rest_client("server" if "siteKey" in str(operation["security"]) else "manager")
 
 

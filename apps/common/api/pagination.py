@@ -9,9 +9,8 @@ from rest_framework.request import Request
 _MOST_DIGITS = 4
 
 
-class PageNumberPagination(pagination.PageNumberPagination):
-    """``{"count", "next", "previous", "results"}``; at most 1000 rows a page."""
-
+class _SizedPages:
+    page_size: int | None
     page_size_query_param = "page_size"
     max_page_size = 1000
 
@@ -31,8 +30,30 @@ class PageNumberPagination(pagination.PageNumberPagination):
             raise ValidationError({self.page_size_query_param: message})
         return int(asked)
 
+    @property
+    def size_schema(self) -> dict[str, int]:
+        """The bounds of ``page_size``, for the OpenAPI document."""
+        return {"minimum": 1, "maximum": self.max_page_size}
+
+
+class PageNumberPagination(_SizedPages, pagination.PageNumberPagination):
+    """``{"count", "next", "previous", "results"}``; at most 1000 rows a page."""
+
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """The parameters for the OpenAPI document, with the bounds of ``page_size``."""
         page, size = super().get_schema_operation_parameters(view)
-        size["schema"] |= {"minimum": 1, "maximum": self.max_page_size}
+        size["schema"] |= self.size_schema
         return [page, size]
+
+
+class NewestFirst(_SizedPages, pagination.CursorPagination):
+    """``{"next", "previous", "results"}`` by ``?cursor=``: new rows shift no page, and no page is
+    slower than the first."""
+
+    ordering = "-pk"
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """The parameters for the OpenAPI document."""
+        cursor, size = super().get_schema_operation_parameters(view)
+        size["schema"] |= self.size_schema
+        return [cursor, size]
