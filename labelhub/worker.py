@@ -33,6 +33,7 @@ from apps.reviews.quality.requeue import put_labels_back
 from apps.reviews.schema_changes.services import carry_labels
 from apps.reviews.search.saved_filters import apply_first_filter, start_first_filters
 from labelhub.celery import app
+from labelhub.retention import apply_retention, start_retention
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ JOBS = (
     send_due,
     train,
     write_export,
+    apply_retention,
 )
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
@@ -65,6 +67,7 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     sweep_uploads,
     keep_exports,
     tend_webhooks,
+    start_retention,
     resume_messages,
     run_housekeeping,
     keep_guarantees,

@@ -142,6 +142,8 @@ def database(url: str) -> dict[str, Any]:
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;"
                 "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY;"
+                # What is deleted is overwritten; it would stay readable in free pages.
+                "PRAGMA secure_delete=ON;"
             ),
         }
     else:
@@ -283,6 +285,12 @@ LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])
 
 # Days that entries of the audit log are kept; 0: for ever.
 LABELHUB_AUDIT_DAYS = env.int("LABELHUB_AUDIT_DAYS", default=730)
+# Days after a run's end that its prompts and models' texts are kept; 0: for ever.
+LABELHUB_TURN_DAYS = env.int("LABELHUB_TURN_DAYS", default=0)
+# Days that the faults of an import's rows are kept; 0: for ever.
+LABELHUB_LOG_DAYS = env.int("LABELHUB_LOG_DAYS", default=90)
+# Days that saved exports are kept; 0: until newer ones replace them.
+LABELHUB_EXPORT_DAYS = env.int("LABELHUB_EXPORT_DAYS", default=0)
 
 # Saved exports per project; older files are deleted.
 LABELHUB_SAVED_EXPORTS = env.int("LABELHUB_SAVED_EXPORTS", default=20)

@@ -9,10 +9,13 @@ from rest_framework.request import Request
 _MOST_DIGITS = 4
 
 
+#: Rows of a page at most.
+MOST = 1000
+
+
 class _SizedPages:
     page_size: int | None
-    page_size_query_param = "page_size"
-    max_page_size = 1000
+    page_size_query_param: str | None = "page_size"
 
     def get_page_size(self, request: Request) -> int | None:
         """The requested page size.
@@ -20,20 +23,15 @@ class _SizedPages:
         Raises:
             ValidationError: it is no number, or out of range.
         """
-        asked = request.query_params.get(self.page_size_query_param)
+        asked = request.query_params.get("page_size")
         if asked is None:
             return self.page_size
         # Check the length first: Python refuses to parse thousands of digits.
         is_number = len(asked) <= _MOST_DIGITS and asked.isascii() and asked.isdigit()
-        if not (is_number and 1 <= int(asked) <= self.max_page_size):
-            message = f"must be a whole number from 1 to {self.max_page_size}."
-            raise ValidationError({self.page_size_query_param: message})
+        if not (is_number and 1 <= int(asked) <= MOST):
+            message = f"must be a whole number from 1 to {MOST}."
+            raise ValidationError({"page_size": message})
         return int(asked)
-
-    @property
-    def size_schema(self) -> dict[str, int]:
-        """The bounds of ``page_size``, for the OpenAPI document."""
-        return {"minimum": 1, "maximum": self.max_page_size}
 
 
 class PageNumberPagination(_SizedPages, pagination.PageNumberPagination):
@@ -42,7 +40,7 @@ class PageNumberPagination(_SizedPages, pagination.PageNumberPagination):
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """The parameters for the OpenAPI document, with the bounds of ``page_size``."""
         page, size = super().get_schema_operation_parameters(view)
-        size["schema"] |= self.size_schema
+        size["schema"] |= {"minimum": 1, "maximum": MOST}
         return [page, size]
 
 
@@ -55,5 +53,5 @@ class NewestFirst(_SizedPages, pagination.CursorPagination):
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """The parameters for the OpenAPI document."""
         cursor, size = super().get_schema_operation_parameters(view)
-        size["schema"] |= self.size_schema
+        size["schema"] |= {"minimum": 1, "maximum": MOST}
         return [cursor, size]

@@ -16,6 +16,7 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common import jobs
+from apps.common.addresses import parse_row_id
 from apps.common.audit import Action, record
 from apps.common.jobs import JobRun, failure_message, job
 from apps.labels.services.states import lock_states
@@ -138,7 +139,7 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
         )
     # An undo that failed continues after the last item that it reached.
     now.after = now.after if UNDONE_BY in now.counts else 0
-    now.counts |= {UNDONE_BY: actor.username}
+    now.counts |= {UNDONE_BY: str(actor.pk)}
     now.status, now.message, now.finished_at = Status.UNDOING, "", None
     now.save()
     jobs.start_job(KIND, now.pk)
@@ -258,7 +259,7 @@ def _undo(run: JobRun, job: BulkJob) -> None:
             _write(job, after=changes[-1].item_id, counts=counts)
         size = _next_size(size, time.monotonic() - began)
     with run.last_chunk():
-        undoer = User.objects.filter(username=job.counts.get("undone_by", "")).first()
+        undoer = User.objects.filter(pk=parse_row_id(job.counts.get(UNDONE_BY, "")) or 0).first()
         _finish(job, Status.UNDONE)
         _log(job, undoer, job.counts.get("undone", 0), undone=True)
 

@@ -163,12 +163,11 @@ def put_labels_back(run: JobRun) -> None:
     while found := list(_labels(requeue).order_by("pk").values_list("pk", "item_id")[:CHUNK]):
         last = found[-1][0]
         with run.chunk():
-            by = requeue.actor.username if requeue.actor else ""
             taken = withdraw_labels(
                 requeue.project,
                 [item for _, item in found],
                 _labels(requeue).filter(pk__lte=last),
-                provenance={"requeued_by": by, "reason": requeue.reason},
+                provenance={"requeued_by": requeue.actor_id, "reason": requeue.reason},
             )
             # Others may fill the slots of these labels.
             places = Slot.objects.filter(label__in=[label.pk for label in taken])
