@@ -201,7 +201,7 @@ def _rename_annotators(user: User, pseudonym: str) -> None:
 
 
 def _replace_mentions(user: User, pseudonym: str) -> None:
-    called = re.compile(rf"(?<![\w.@+-])@{re.escape(user.username)}(?![\w@+-])")
+    called = re.compile(rf"(?<![\w.@+-])@{re.escape(user.username)}(?![.@+-]*\w)")
     mentioning = Comment.objects.filter(text__contains=f"@{user.username}")
     for comment in mentioning.only("text").iterator(chunk_size=_AT_ONCE):
         text = called.sub(f"@{pseudonym}", comment.text)
