@@ -206,11 +206,13 @@ def record(
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The fields of ``after`` whose values differ in ``before``, for :func:`record`."""
+    """The fields of ``after`` whose values differ in ``before``, for :func:`record`; an empty text
+    is no value."""
+    pairs = {field: (before.get(field), value) for field, value in after.items()}
     return {
-        field: (before.get(field), value)
-        for field, value in after.items()
-        if before.get(field) != value
+        field: (old, new)
+        for field, (old, new) in pairs.items()
+        if old != new and not (old is None and new == "")
     }
 
 

@@ -27,7 +27,7 @@ class SearchFilter(FilterSet):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.form.fields.values():
-            if isinstance(field.widget, forms.TextInput):
+            if isinstance(field.widget, forms.TextInput) and field.widget.input_type == "text":
                 field.widget.input_type = "search"
 
     @property
