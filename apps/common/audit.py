@@ -42,6 +42,7 @@ GENESIS = "0" * 64
 #: Of PostgreSQL's advisory locks: one process chains or cuts at a time.
 _LOCK = 0x4C48_4155
 _AT_ONCE = 1000
+_SEAL = "UPDATE common_auditentry SET number = %s, hash = %s WHERE id = %s"
 
 
 class Action(models.TextChoices):
@@ -239,9 +240,12 @@ def seal_entries() -> int:
         number, last = _end_of_chain()
         unsealed = AuditEntry.objects.filter(number=None).select_related("actor", "subject_person")
         entries = list(unsealed.order_by("pk")[:_AT_ONCE])
+        sealed = []
         for entry in entries:
             number, last = number + 1, _hash(entry, number + 1, last)
-            AuditEntry.objects.filter(pk=entry.pk, number=None).update(number=number, hash=last)
+            sealed.append((number, last, entry.pk))
+        with connection.cursor() as cursor:
+            cursor.executemany(_SEAL, sealed)
     return len(entries)
 
 
