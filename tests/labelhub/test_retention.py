@@ -82,8 +82,8 @@ def test_what_is_past_its_schedule_goes_and_what_is_not_stays(
     for model in (Notification, Invitation, SavedExport):
         assert model.objects.count() == 1, model
     assert [batch.errors for batch in ImportBatch.objects.order_by("pk")] == [[], [{"row": 1}]]
-    said = AuditEntry.objects.filter(action=Action.RETENTION_APPLIED)
-    assert set(said.values_list("subject_name", flat=True)) == set(expected)
+    recorded = AuditEntry.objects.filter(action=Action.RETENTION_APPLIED)
+    assert set(recorded.values_list("subject_name", flat=True)) == set(expected)
     assert counts(capsys) == {}
 
 

@@ -91,6 +91,6 @@ def _file(
     project: Project | None = None,
 ) -> HttpResponseBase:
     with transaction.atomic():
-        record(Action.EXPORT_DOWNLOADED, project, changes={"format": (None, "audit log")})
+        record(Action.EXPORT_DOWNLOADED, project, changes={"format": (None, "csv")})
     rows = AuditFilter(request.GET, entries).qs.iterator(chunk_size=ROWS_AT_ONCE)
     return list_file(rows, columns, f"{project.slug}-audit" if project else "audit")

@@ -13,7 +13,7 @@ class Command(changepassword.Command):
     def handle(self, *args: Any, **options: Any) -> str | None:
         """Change the password, and record that."""
         with acting(via="command changepassword"), transaction.atomic():
-            said = super().handle(*args, **options)
+            output = super().handle(*args, **options)
             if options["username"]:
                 record(Action.PASSWORD_SET, get_user(options["username"]))
-        return said
+        return output

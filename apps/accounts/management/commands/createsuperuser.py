@@ -14,7 +14,7 @@ class Command(createsuperuser.Command):
         """Create the account, and record that."""
         with acting(via="command createsuperuser"), transaction.atomic():
             newest = User.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-            said = super().handle(*args, **options)
+            output = super().handle(*args, **options)
             for user in User.objects.filter(pk__gt=newest, is_superuser=True):
                 record(Action.USER_CREATED, user, changes={"superuser": (None, True)})
-        return said
+        return output
