@@ -17,6 +17,7 @@ from django.db import close_old_connections, connections
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.api.idempotency import forget_requests
+from apps.common.audit import seal_entries
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.metric_files import set_role, show_process
 from apps.common.workers import write_heartbeat
@@ -35,6 +36,7 @@ from apps.reviews.schema_changes.services import carry_labels
 from apps.reviews.search.saved_filters import apply_first_filter, start_first_filters
 from labelhub.celery import app
 from labelhub.observe.endpoint import listen_for_scrapes
+from labelhub.retention import apply_retention, start_retention
 
 logger = logging.getLogger(__name__)
 
@@ -61,15 +63,18 @@ JOBS = (
     send_due,
     train,
     write_export,
+    apply_retention,
 )
 HOUSEKEEPING_SECONDS = 2.0
 KEEPERS: tuple[Callable[[], object], ...] = (
     write_heartbeat,
+    seal_entries,
     keep_runs,
     sweep_uploads,
     forget_requests,
     keep_exports,
     tend_webhooks,
+    start_retention,
     resume_messages,
     run_housekeeping,
     keep_guarantees,

@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,30 @@ def empty_the_tables(_case: TransactionTestCase) -> None:
     kept = {model._meta.db_table for model in (ContentType, Permission)}
     there = connection.introspection.django_table_names(only_existing=True, include_views=False)
     tables = [table for table in there if table not in kept]
-    connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
+    with without_triggers("DELETE"):
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), tables))
+
+
+@contextmanager
+def without_triggers(event: str) -> Iterator[None]:
+    """Without SQLite's triggers on ``event``; PostgreSQL empties tables by another statement."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql LIKE %s",
+            [f"% BEFORE {event} %"],
+        )
+        triggers = cursor.fetchall()
+        for name, _sql in triggers:
+            cursor.execute(f"DROP TRIGGER {name}")
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            for _name, sql in triggers:
+                cursor.execute(sql)
 
 
 @pytest.fixture(scope="session")

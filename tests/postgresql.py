@@ -66,6 +66,9 @@ REPEATED = {
     ],
     "what is erased is gone, and constraints hold": [
         "authors/test_privacy*",
+        "common/test_audit*",
+        "dashboards/test_personal_data*",
+        "labelhub/test_retention*",
         "authors/test_answers*",
     ],
 }

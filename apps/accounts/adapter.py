@@ -16,6 +16,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -28,6 +29,7 @@ from apps.accounts.providers import by_provider, find_provider, must_use_provide
 from apps.accounts.sessions import list_session
 from apps.accounts.sign_in_failures import failure_page
 from apps.common.addresses import shows_page
+from apps.common.audit import Action, record
 from apps.common.sealing import seal, unseal
 from labelhub.core.phrases import Phrase
 
@@ -102,7 +104,9 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
     def set_password(self, user: User, password: str) -> None:
         """Store the password that a person chose, by any form."""
         user.must_change_password = False
-        super().set_password(user, password)
+        with transaction.atomic():
+            super().set_password(user, password)
+            record(Action.PASSWORD_CHANGED, user)
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Count failed sign-ins by name and address: by name alone, five wrong passwords from

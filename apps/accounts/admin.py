@@ -7,21 +7,23 @@ from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from apps.accounts.models import ApiKey, DirectoryGroup, User
 from apps.accounts.services import revoke_api_key
 from apps.accounts.sessions import end_sessions
+from apps.common.audit import Action, record
+from apps.common.readonly import RecordedAdmin
 
 # Settings name the providers, no tokens are kept, and sessions are ended with their person.
 admin.site.unregister([Authenticator, SocialAccount, SocialApp, SocialToken, UserSession])
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class PersonAdmin(RecordedAdmin, UserAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     """Users. Two permissions count outside the console too: "add user" allows a manager to create
     accounts, "change slot" allows to end leases."""
 
@@ -60,14 +62,17 @@ class PersonAdmin(UserAdmin, ModelAdmin):  # type: ignore[type-arg]  # generic o
         form_url: str = "",
     ) -> HttpResponse:
         """Another person's new password is to be changed again, by them."""
-        response = super().user_change_password(request, id, form_url)
-        if response.status_code == 302 and str(request.user.pk) != id:
-            User.objects.filter(pk=id).update(must_change_password=True)
+        with transaction.atomic():
+            response = super().user_change_password(request, id, form_url)
+            if response.status_code == 302:
+                record(Action.PASSWORD_SET, User.objects.get(pk=id))
+            if response.status_code == 302 and str(request.user.pk) != id:
+                User.objects.filter(pk=id).update(must_change_password=True)
         return response
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin):
+class ApiKeyAdmin(RecordedAdmin):
     """Keys, to find and revoke them; create them on the user's own page or by command."""
 
     list_display = [

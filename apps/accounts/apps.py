@@ -6,5 +6,5 @@ class AccountsConfig(AppConfig):
     verbose_name = "People and keys"  # the account library has a group of that name in the console
 
     def ready(self) -> None:
-        """Log sign-ins, and deletions in the console."""
-        from apps.accounts import security_log  # noqa: F401, PLC0415 - connects signals; needs models
+        """Record sign-ins, whichever way people take."""
+        from apps.accounts import sign_ins  # noqa: F401, PLC0415 - models must be loaded first

@@ -51,7 +51,7 @@ class ApiKeyAuthentication(BaseAuthentication):
             )
         needed = _needed_scope(request)
         if not key.allows(needed):
-            security.warning("The API key %s of %s has the scope %s", key.pk, key.user, key.scope)
+            security.warning("scope refused", key=key.prefix, scope=key.scope, needed=needed)
             raise PermissionDenied(
                 f"This API key has the scope {key.scope}: use one with the scope {needed}.", "scope"
             )

@@ -18,6 +18,7 @@ from apps.accounts.sessions import note_use
 from apps.accounts.two_step import must_set_up
 from apps.common.addresses import local_address
 from apps.common.api.errors import problem_answer
+from apps.common.audit import acting
 
 #: Names of the pages that stay open.
 OPEN = frozenset({"account_change_password", "account_logout", "set_language", "set_theme"})
@@ -53,6 +54,18 @@ class SignInMiddleware:
             there = redirect_to_login(page) if page else redirect(settings.LOGIN_URL)
             response["Location"] = there["Location"]
         return response
+
+
+class AuditMiddleware:
+    """What is done in a request is recorded as the caller's."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """The response."""
+        with acting(request):
+            return self.get_response(request)
 
 
 class FirstPasswordMiddleware:

@@ -11,8 +11,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
+from apps.common.audit import Action, record
 from apps.common.sealing import digest
-from apps.common.security_log import security
 from apps.common.validation import check_model
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 
@@ -71,9 +71,14 @@ def create_user(
         raise InvalidInput.at("username", "An e-mail address as user name must be the user's own.")
     _require_free_address(user.email, user)
     check_model(user)
-    user.save()
-    if makes_accounts:
-        user.user_permissions.add(Permission.objects.get_by_natural_key(*ADD_USER))
+    with transaction.atomic():
+        user.save()
+        if makes_accounts:
+            user.user_permissions.add(Permission.objects.get_by_natural_key(*ADD_USER))
+        rights = {"superuser": superuser, "makes_accounts": makes_accounts}
+        record(
+            Action.USER_CREATED, user, changes={right: (None, has) for right, has in rights.items()}
+        )
     return NewUser(user, chosen)
 
 
@@ -124,7 +129,14 @@ def create_api_key(
             "scope", "Only keys of operators, and for all projects, operate the server."
         )
     _require_cover(by, key)
-    key.save()
+    with transaction.atomic():
+        key.save()
+        record(
+            Action.KEY_CREATED,
+            key,
+            name=f"{key.prefix}…",
+            changes={"owner": (None, user.pk), "scope": (None, key.scope)},
+        )
     return NewKey(key, plain)
 
 
@@ -174,8 +186,14 @@ def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
         _require_cover(by, key)
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
-        key.save(update_fields=["revoked_at"])
-        security.info("The API key %s of %s was revoked", key.pk, key.user)
+        with transaction.atomic():
+            key.save(update_fields=["revoked_at"])
+            record(
+                Action.KEY_REVOKED,
+                key,
+                name=f"{key.prefix}…",
+                changes={"owner": (key.user_id, key.user_id)},
+            )
     return key
 
 

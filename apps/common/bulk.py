@@ -103,6 +103,14 @@ def refresh_statistics(*tables: type[models.Model]) -> None:
                 cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 
 
+def empty_write_ahead_log() -> None:
+    """Move everything from SQLite's write-ahead log into the file and empty the log, which holds
+    erased texts until then. While others read, some of it waits for the next time."""
+    if connection.vendor == "sqlite" and not connection.in_atomic_block:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
 def _set_timestamps(rows: Sequence[models.Model], fields: Sequence[_Field]) -> None:
     now = timezone.now()
     for field in fields:

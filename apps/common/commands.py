@@ -17,6 +17,7 @@ from django.db import connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from apps.common.audit import acting
 from labelhub import COMMAND
 from labelhub.core.errors import LabelhubError
 
@@ -84,7 +85,8 @@ class LabelhubCommand(BaseCommand, ABC):
         try:
             if self.needs_database:
                 prepare_database()
-            result = self.run(options)
+            with acting(via=f"command {type(self).__module__.rpartition('.')[2]}"):
+                result = self.run(options)
         except LabelhubError as error:
             raise CommandError(_one_line(error)) from error
         if self.as_json:

@@ -1,15 +1,21 @@
 """List pages: a page of rows with columns and filters, shown by ``components/list.html``."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest
+from django.http import HttpRequest, StreamingHttpResponse
 from django_filters import FilterSet
 from django_stubs_ext import StrOrPromise
+
+from apps.common.spreadsheets import csv_text
+
+#: Rows of a file that are read together.
+ROWS_AT_ONCE = 1000
 
 
 class SearchFilter(FilterSet):
@@ -21,7 +27,7 @@ class SearchFilter(FilterSet):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for field in self.form.fields.values():
-            if isinstance(field.widget, forms.TextInput):
+            if isinstance(field.widget, forms.TextInput) and field.widget.input_type == "text":
                 field.widget.input_type = "search"
 
     @property
@@ -44,11 +50,13 @@ class SearchFilter(FilterSet):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's heading; ``sort`` is the key by which ``?sort=`` orders the list."""
+    """A column's heading; ``sort`` is the key by which ``?sort=`` orders the list, ``cell`` gives
+    a row's text or number for files."""
 
     title: StrOrPromise
     numeric: bool = False
     sort: str = ""
+    cell: Callable[[Any], object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,7 @@ class ListPage:
     page: Page[Any]
     rows: Sequence[Any]
     filters: SearchFilter | None = None
+    file_url: str = ""
 
 
 def requested_page(query: Mapping[str, str], found: Any, size: int) -> Page[Any]:
@@ -76,11 +85,30 @@ def list_page(
     size: int = 25,
     rows: Callable[[Sequence[Any]], Sequence[Any]] = list,
     filters: SearchFilter | None = None,
+    file_url: str = "",
 ) -> ListPage:
     """The page of ``found`` (a queryset or a sequence) that the request asks for.
 
     A page number out of range gives the nearest page. ``rows`` turns the objects of the page into
-    rows for the template, in a fixed number of queries.
+    rows for the template, in a fixed number of queries. ``file_url`` is the address of the same
+    rows as a file.
     """
     page = requested_page(request.GET, found, size)
-    return ListPage(caption, columns, page, rows(list(page)), filters)
+    return ListPage(caption, columns, page, rows(list(page)), filters, file_url)
+
+
+def list_file(rows: Iterable[Any], columns: Sequence[Column], name: str) -> StreamingHttpResponse:
+    """All ``rows`` as CSV, streamed: the columns that have a ``cell``."""
+    shown = [(str(column.title), column.cell) for column in columns if column.cell is not None]
+    names = [title for title, _ in shown]
+
+    def pieces() -> Iterator[str]:
+        yield csv_text(names, ())
+        source = iter(rows)
+        while chunk := list(islice(source, ROWS_AT_ONCE)):
+            cells = [[cell(row) for _, cell in shown] for row in chunk]
+            yield csv_text(names, cells, header=False)
+
+    response = StreamingHttpResponse(pieces(), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response

@@ -54,3 +54,77 @@ class IdempotentRequest(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class AuditPerson(models.Model):
+    """A person under one name, as the audit log names them; see :mod:`apps.common.audit`.
+
+    The log's hashes cover ``digest`` (SHA-256 of key and name) instead of the name. To erase a
+    person is to replace the name and to drop the key: the chain stays valid, and neither the name
+    nor the addresses that the key encrypts can be restored.
+    """
+
+    user_id = models.PositiveBigIntegerField(db_index=True)
+    name = models.CharField(max_length=200)
+    key = models.CharField(max_length=44, blank=True, help_text="Empty once the person is erased.")
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user_id", "name"],
+                condition=~models.Q(key=""),
+                name="common_auditperson_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AuditEntry(models.Model):
+    """Something that somebody did. Append-only: triggers refuse changes.
+
+    ``number`` and ``hash`` are set once, when a worker adds the entry to the chain.
+    """
+
+    at = models.DateTimeField()
+    actor = models.ForeignKey(AuditPerson, null=True, on_delete=models.PROTECT, related_name="+")
+    via = models.CharField(max_length=100, blank=True, help_text="Key, command or job.")
+    address = models.TextField(blank=True, help_text="Encrypted with the key of the person.")
+    request_id = models.CharField(max_length=100, null=True)  # noqa: DJ001 - absent, not empty
+    action = models.CharField(max_length=40)
+    project_id = models.PositiveBigIntegerField(null=True)
+    project = models.CharField(max_length=100, blank=True, help_text="Its short name.")
+    subject_type = models.CharField(max_length=40, blank=True)
+    subject_id = models.CharField(max_length=64, blank=True)
+    subject_name = models.CharField(max_length=200, blank=True)
+    subject_person = models.ForeignKey(
+        AuditPerson, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    changes = models.JSONField(default=dict, help_text="Field → [old value, new value].")
+    number = models.PositiveBigIntegerField(null=True, unique=True)
+    hash = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [
+            models.Index(fields=["project_id", "-id"], name="common_audit_project"),
+            models.Index(fields=["action", "-id"], name="common_audit_action"),
+            models.Index(fields=["subject_type", "subject_id", "-id"], name="common_audit_subject"),
+            models.Index(fields=["at"], name="common_audit_at"),
+            models.Index(
+                fields=["id"], condition=models.Q(number=None), name="common_audit_unsealed"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.subject_type} {self.subject_id}".strip()
+
+
+class AuditCut(models.Model):
+    """Where retention has cut off the log: the last entry that was deleted. Append-only."""
+
+    number = models.PositiveBigIntegerField()
+    hash = models.CharField(max_length=64)
+    at = models.DateTimeField()

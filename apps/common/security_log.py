@@ -1,9 +1,9 @@
 """The log of sign-ins, refusals and deletions, which no level switches off.
 
-``security.info("%s deleted the project %s", actor, slug)``: names and ids, never texts.
+``security.info("recorded", action="project.deleted")``: names and ids, never texts.
 """
 
-import logging
+import structlog
 
 SECURITY = "labelhub.security"
-security = logging.getLogger(SECURITY)
+security = structlog.get_logger(SECURITY)

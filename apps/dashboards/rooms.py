@@ -96,6 +96,7 @@ ROOMS = (
         Page("guideline", _("Guideline"), "project_guideline", _ALL, _("instructions")),
         Page("plan", _("Review plan"), "review_plan", _MANAGER, _("overlap gold questions queue")),
         Page("people", _("People"), "project_people", _MANAGER, _("members roles invite")),
+        Page("audit", _("Audit log"), "project_audit", _MANAGER, _("history changes who")),
     )),
 )  # fmt: skip
 

@@ -4,16 +4,23 @@ from functools import lru_cache
 from http import HTTPStatus
 from itertools import zip_longest
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_safe
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right, Role
 from apps.common.addresses import parse_row_id
+from apps.common.audit import Action, record
+from apps.common.forms import show_refusal
 from apps.common.workers import worker_silence
 from apps.dashboards.demo_site import CATALOGUE, SLUG, find_demo_site
+from apps.dashboards.personal_data import erase_user, user_data
 from apps.dashboards.search import MOST
 from apps.dashboards.search import search as find
 from apps.dashboards.selectors import (
@@ -26,6 +33,7 @@ from apps.dashboards.selectors import (
 )
 from apps.dashboards.work import desk_of, past_answers, work_report
 from apps.labels.selectors import item_with_ledger
+from apps.projects.forms import TypedForm
 from apps.projects.models import Project
 from apps.projects.pages import project_page
 from apps.projects.selectors import current_schema, get_project
@@ -34,7 +42,7 @@ from apps.reviews.comments.selectors import thread_on
 from apps.reviews.search.views import item_search
 from labelhub import COMMAND
 from labelhub.core.echo.recommending.catalogue import Item, read_catalogue
-from labelhub.core.errors import NotFound
+from labelhub.core.errors import LabelhubError, NotFound
 
 
 @login_required
@@ -176,3 +184,46 @@ def _page(request: HttpRequest, template: str) -> HttpResponse:
         raise Http404(f"There is no demo here; '{COMMAND} demo' makes one.")
     context = {"site": site, "products": shop_products(), "project_slug": SLUG}
     return render(request, template, context)
+
+
+@login_required
+@require_safe
+def my_data(request: SignedInRequest) -> HttpResponse:
+    """Download what is stored about the user, or erase it."""
+    return render(request, "dashboards/my_data.html", {"form": _typed_name(request)})
+
+
+@login_required
+@never_cache
+@require_safe
+def my_data_file(request: SignedInRequest) -> HttpResponse:
+    """Everything that is stored about the user."""
+    with transaction.atomic():
+        record(Action.USER_EXPORTED, request.user)
+    shown = {"ensure_ascii": False, "indent": 2}
+    response = JsonResponse(user_data(request.user), json_dumps_params=shown)
+    response["Content-Disposition"] = 'attachment; filename="my-data.json"'
+    return response
+
+
+@login_required
+@require_POST
+def my_data_erase(request: SignedInRequest) -> HttpResponse:
+    """Erase the user's personal data, if they typed their user name, and sign them out."""
+    form = _typed_name(request)
+    if form.is_valid():
+        try:
+            erase_user(request.user)
+        except LabelhubError as error:
+            show_refusal(form, error)
+        else:
+            request.session.flush()
+            messages.success(request, gettext("Your personal data is erased."))
+            return redirect("account_login")
+    return render(request, "dashboards/my_data.html", {"form": form}, status=422)
+
+
+def _typed_name(request: SignedInRequest) -> TypedForm:
+    label = gettext("Type your user name")
+    data = request.POST if request.method == "POST" else None
+    return TypedForm(data, words=request.user.username, label=label)

@@ -170,6 +170,11 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     resumed_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    texts_deleted_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="By retention: what models were sent and wrote.",
+    )
 
     objects = RunQuerySet.as_manager()
 

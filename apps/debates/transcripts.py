@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
+from django.db import transaction
 from django.http import StreamingHttpResponse
 from rest_framework.utils.encoders import JSONEncoder
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.debates import selectors
 from apps.debates.conversation.summary import gold_of, verdict_of
 from apps.debates.models import Debate, Run, Turn
@@ -38,6 +40,8 @@ def transcript_lines(run: Run, user: User | AnonymousUser | None = None) -> Iter
 def transcript_response(run: Run, user: User | AnonymousUser) -> StreamingHttpResponse:
     """The transcripts as a streamed download."""
     lines = transcript_lines(run, user)
+    with transaction.atomic():
+        record(Action.EXPORT_DOWNLOADED, run, changes={"format": (None, "transcripts")})
     response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     name = f"{run.project.slug}-run-{run.pk}.debates.jsonl"
     response["Content-Disposition"] = f'attachment; filename="{name}"'

@@ -16,6 +16,7 @@ from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.common.jobs import (
     Interrupted,
     JobRun,
@@ -59,6 +60,7 @@ def switch_learning(*, project: Project, on: bool, actor: User | None) -> Learni
     if switch.on != on:
         switch.on, switch.changed_by, switch.changed_at = on, actor, timezone.now()
         switch.save(update_fields=["on", "changed_by", "changed_at"])
+        record(Action.LEARNING_CHANGED, project, changes={"on": (not on, on)})
     if not on:
         going = TrainedModel.objects.filter(project=project, status__in=TrainedModel.UNFINISHED)
         for model_id in going.values_list("pk", flat=True):

@@ -2,15 +2,14 @@
 
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.admin import ModelAdmin
 
-from apps.common.readonly import ReadOnlyAdmin
+from apps.common.readonly import ReadOnlyAdmin, RecordedAdmin
 from apps.llm.forms import ProviderForm
 from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
 
 
 @admin.register(Provider)
-class ProviderAdmin(ModelAdmin):
+class ProviderAdmin(RecordedAdmin):
     """Endpoints; the same checks of address and key name as on their page."""
 
     form = ProviderForm
@@ -39,7 +38,7 @@ class ProviderAdmin(ModelAdmin):
 
 
 @admin.register(ModelSpec)
-class ModelSpecAdmin(ModelAdmin):
+class ModelSpecAdmin(RecordedAdmin):
     """Models with their prices and what was learnt about them."""
 
     list_display = [

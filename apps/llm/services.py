@@ -15,10 +15,10 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from apps.common.audit import Action, differences, record
 from apps.common.charts import TEXT_MATCHER
 from apps.common.prepared import prepared
 from apps.common.sealing import seal
-from apps.common.security_log import security
 from apps.common.validation import check_model
 from apps.llm import selectors
 from apps.llm.addresses import check_base_url, host_of
@@ -147,6 +147,26 @@ def model_for_run(name: str, project: Project | None) -> ModelSpec:
     return model
 
 
+#: Settings whose values the audit log may hold; of headers only that they changed.
+_RECORDED = (
+    "name", "base_url", "api_version", "api_key_env", "max_concurrency", "rpm", "tpm", "rpd", "tpd",
+)  # fmt: skip
+
+
+def _record_provider(before: Provider | None, provider: Provider) -> None:
+    changes = differences(
+        {name: getattr(before, name) for name in _RECORDED} if before else {},
+        {name: getattr(provider, name) for name in _RECORDED},
+    )
+    if before is None:
+        record(Action.PROVIDER_CREATED, provider, changes=changes)
+        return
+    if before.headers != provider.headers:
+        changes["headers"] = (None, None)
+    if changes:
+        record(Action.PROVIDER_CHANGED, provider, changes=changes)
+
+
 @transaction.atomic
 def save_provider(
     provider: Provider,
@@ -178,8 +198,9 @@ def save_provider(
         test_failed = before is not None and before.test_failed and not (moved or key)
     provider.test_failed = test_failed
     provider.save()
+    _record_provider(before, provider)
     if key:
-        logger.info("Provider %s: a key was stored", provider.name)
+        record(Action.PROVIDER_KEY_SET, provider)
     if moved:
         _forget_endpoint(provider)
     for fields in models:
@@ -231,6 +252,7 @@ def note_passed_test(provider: Provider) -> None:
     Provider.objects.filter(**same).update(test_failed=False)
 
 
+@transaction.atomic
 def remove_key(provider: Provider) -> Provider:
     """Forget the key of ``provider``. Runs that use it pause and say why.
 
@@ -242,10 +264,11 @@ def remove_key(provider: Provider) -> Provider:
     provider.sealed_key, provider.api_key_env = None, ""
     provider.key_changed_at = timezone.now()
     provider.save(update_fields=["sealed_key", "api_key_env", "key_changed_at"])
-    security.info("Provider %s: its key was removed", provider.name)
+    record(Action.PROVIDER_KEY_REMOVED, provider)
     return provider
 
 
+@transaction.atomic
 def remove_provider(provider: Provider) -> None:
     """Forget its key and headers and offer it no more. Its row stays for the runs that used it; a
     run that goes on pauses and says why.
@@ -258,7 +281,7 @@ def remove_provider(provider: Provider) -> None:
     provider.sealed_key, provider.api_key_env, provider.headers = None, "", {}
     provider.removed_at = provider.key_changed_at = timezone.now()
     provider.save()
-    security.info("Provider %s was removed", provider.name)
+    record(Action.PROVIDER_REMOVED, provider)
 
 
 def check_key(key: str) -> str:
@@ -290,6 +313,7 @@ def _changed_model(provider: Provider, fields: Mapping[str, Any]) -> ModelSpec:
     return model
 
 
+@transaction.atomic
 def save_model(model: ModelSpec) -> ModelSpec:
     """Check and store ``model``, new or changed.
 
@@ -309,6 +333,14 @@ def save_model(model: ModelSpec) -> ModelSpec:
         unset = {name for name in unset if getattr(before, name) == getattr(model, name)}
         _set_back(model, unset)
     model.save()
+    prices = {"name": model.name, "price_in": model.price_in, "price_out": model.price_out}
+    known = {name: getattr(before, name) for name in prices} if before else {}
+    record(
+        Action.MODEL_CHANGED if before else Action.MODEL_CREATED,
+        model,
+        project=model.provider.project,
+        changes=differences(known, prices),
+    )
     return model
 
 
@@ -401,7 +433,8 @@ def forget_learnt(model: ModelSpec) -> ModelSpec:
         kept = ModelSpec.objects.select_for_update().get(pk=model.pk)
         _set_back(kept, {lesson["field"] for lesson in kept.learnt})
         kept.save()
-    logger.info("Model %s: what was learnt is forgotten", kept.name)
+        changes = {"learnt": (None, None)}
+        record(Action.MODEL_CHANGED, kept, project=kept.provider.project, changes=changes)
     return kept
 
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin, TabularInline
 
 from apps.accounts.models import User
-from apps.common.readonly import ReadOnly, ReadOnlyAdmin
+from apps.common.readonly import ReadOnly, ReadOnlyAdmin, RecordedAdmin
 from apps.projects.models import Guideline, ImportBatch, Item, LabelSchema, Membership, Project
 from apps.projects.selectors import is_last_manager
 from apps.projects.services import remove_member, set_member
@@ -24,7 +24,7 @@ class MembershipInline(ReadOnly, TabularInline):
 
 
 @admin.register(Project)
-class ProjectAdmin(ModelAdmin):
+class ProjectAdmin(RecordedAdmin):
     """Projects. The review plan has its own page, which also updates the items."""
 
     list_display = ["slug", "name", "overlap", "review_scope", "created_by", "created_at"]

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_noop as _
 from apps.accounts.models import User
 from apps.accounts.selectors import find_user
 from apps.accounts.services import create_user
+from apps.common.audit import Action, record
 from apps.common.sealing import digest
 from apps.common.validation import check_model
 from apps.projects.models import Invitation, Membership, Project
@@ -87,6 +88,11 @@ def create_invitation(
                 most_open=MOST_OPEN,
             )
         invitation.save()
+        record(
+            Action.INVITATION_CREATED,
+            invitation,
+            changes={"role": (None, role), "kind": (None, kind), "uses": (None, uses)},
+        )
     return NewInvitation(invitation, reverse("join", args=[token]))
 
 
@@ -120,7 +126,9 @@ def invite_by_mail(
     try:
         message.send()
     except OSError as error:  # of the network or the mail server
-        made.invitation.delete()
+        with transaction.atomic():
+            record(Action.INVITATION_REVOKED, made.invitation)
+            made.invitation.delete()
         raise Unavailable(
             "The mail server does not take the e-mail. Hand over a link instead."
         ) from error
@@ -174,7 +182,10 @@ def find_invitation(token: str) -> Invitation:
 
 def revoke_invitation(*, invitation: Invitation) -> None:
     """Nobody can join by it any more; those who have joined stay."""
-    Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=timezone.now())
+    open_one = Invitation.objects.filter(pk=invitation.pk, revoked_at=None)
+    with transaction.atomic():
+        if open_one.update(revoked_at=timezone.now()):
+            record(Action.INVITATION_REVOKED, invitation)
 
 
 @transaction.atomic
@@ -194,9 +205,7 @@ def join(*, invitation: Invitation, user: User) -> Membership:
     if member is not None:
         return member
     Invitation.objects.filter(pk=current.pk).update(uses=F("uses") + 1)
-    return set_member(
-        project=project, user=user, role=current.role, kind=current.kind, actor=current.created_by
-    )
+    return set_member(project=project, user=user, role=current.role, kind=current.kind, actor=user)
 
 
 @transaction.atomic

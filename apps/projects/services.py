@@ -1,13 +1,12 @@
 """Create and change projects, their schema, guideline and members."""
 
-import logging
 from collections.abc import Sequence
 
 from django.db import transaction
 
 from apps.accounts.models import User
 from apps.accounts.roles import ROLES_WITH, ReviewerKind, Right, Role
-from apps.common.security_log import security
+from apps.common.audit import Action, differences, record
 from apps.common.validation import check_model
 from apps.projects.models import Guideline, LabelSchema, Membership, Project, SchemaChange
 from apps.projects.selectors import current_guideline, current_schema, is_last_manager
@@ -15,8 +14,6 @@ from apps.projects.signals import reviewer_left
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
 from labelhub.core.schema import Schema, fold, parse_schema
 from labelhub.core.schema.definition import number
-
-logger = logging.getLogger(__name__)
 
 #: Share of a new project's items shown without a suggestion. Without such items, gold cannot be
 #: distinguished from suggestions that people merely accepted.
@@ -61,6 +58,7 @@ def create_project(
         )
     check_model(project, exclude=["created_by"])
     project.save()
+    record(Action.PROJECT_CREATED, project, actor=actor)
     _add_schema(project, schema, actor)
     if guideline.strip():
         set_guideline(project=project, text=guideline, actor=actor)
@@ -87,6 +85,7 @@ def set_schema(*, project: Project, schema: Schema, actor: User | None) -> Label
         if current.parsed.colors != schema.colors:
             current.definition = schema.to_json()
             current.save(update_fields=["definition"])
+            record(Action.SCHEMA_CHANGED, project, actor=actor, changes={"colors": (None, None)})
         return current
     if project.items.exists():
         _require_additive(current.parsed, schema)
@@ -155,7 +154,11 @@ def set_guideline(*, project: Project, text: str, actor: User | None) -> Guideli
     if current is not None and current.text == text:
         return current
     version = current.version + 1 if current else 1
-    return Guideline.objects.create(project=project, version=version, text=text, created_by=actor)
+    made = Guideline.objects.create(project=project, version=version, text=text, created_by=actor)
+    record(
+        Action.GUIDELINE_CHANGED, project, actor=actor, changes={"version": (version - 1, version)}
+    )
+    return made
 
 
 @transaction.atomic
@@ -171,6 +174,7 @@ def set_member(
     lock_project(project)
     found = project.memberships.filter(user=user).first()
     member = found or Membership(project=project, user=user)
+    before = {"role": found.role, "kind": found.kind} if found else {}
     if found and role != Role.MANAGER:
         _require_other_manager(found)
     member.role, member.kind, member.group = role, kind, ""
@@ -178,7 +182,9 @@ def set_member(
     member.save()
     announce_lost_rights(project, user, role)
     project.known_member = None
-    logger.info("%s made %s %s of %s", actor, user, role, project.slug)
+    if changes := differences(before, {"role": member.role, "kind": member.kind}):
+        action = Action.MEMBER_CHANGED if found else Action.MEMBER_ADDED
+        record(action, user, actor=actor, project=project, changes=changes)
     return member
 
 
@@ -198,7 +204,8 @@ def remove_member(*, project: Project, user: User, actor: User | None) -> None:
     member.delete()
     announce_lost_rights(project, user, role=None)
     project.known_member = None
-    security.info("%s removed %s from %s", actor, user, project.slug)
+    gone = {"role": (member.role, None), "kind": (member.kind, None)}
+    record(Action.MEMBER_REMOVED, user, actor=actor, project=project, changes=gone)
 
 
 @transaction.atomic
@@ -215,8 +222,13 @@ def update_project(
     for field, text in changes.items():
         setattr(project, field, text)
     check_model(project, exclude=["created_by"])
+    before = Project.objects.filter(pk=project.pk).values(*given).get()
     project.save(update_fields=list(changes))
-    logger.info("%s changed %s of %s", actor, ", ".join(changes), project.slug)
+    changed = differences(before, changes)
+    if "description" in changed:  # a text: only that it changed
+        changed["description"] = (None, None)
+    if changed:
+        record(Action.PROJECT_CHANGED, project, actor=actor, changes=changed)
 
 
 @transaction.atomic
@@ -240,7 +252,7 @@ def change_project(
 @transaction.atomic
 def delete_project(*, project: Project, actor: User | None) -> None:
     """Delete the project with everything in it: items, labels, gold, runs."""
-    security.info("%s deleted the project %s", actor, project.slug)
+    record(Action.PROJECT_DELETED, project, actor=actor)
     project.delete()
 
 
@@ -251,12 +263,15 @@ def lock_project(project: Project) -> None:
 
 def _add_schema(project: Project, schema: Schema, actor: User | None) -> LabelSchema:
     newest = project.schemas.order_by("-version").first()
-    return LabelSchema.objects.create(
+    made = LabelSchema.objects.create(
         project=project,
         version=newest.version + 1 if newest else 1,
         definition=schema.to_json(),
         created_by=actor,
     )
+    version = (newest.version if newest else None, made.version)
+    record(Action.SCHEMA_CHANGED, project, actor=actor, changes={"version": version})
+    return made
 
 
 def _require_additive(old: Schema, new: Schema) -> None:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from apps.projects.views import notifications, people, schema, settings
+from apps.projects.views import audit, notifications, people, schema, settings
 
 urlpatterns = [
     path("p/<slug:slug>/labels/", schema.project_schema, name="project_schema"),
@@ -29,6 +29,8 @@ urlpatterns = [
     ),
     path("notifications/read/", notifications.notifications_read, name="notifications_read"),
     path("notifications/mail/", notifications.notifications_mail, name="notifications_mail"),
+    path("audit/", audit.audit_log, name="audit_log"),
+    path("p/<slug:slug>/audit/", audit.project_audit, name="project_audit"),
     path("p/<slug:slug>/settings/", settings.project_settings, name="project_settings"),
     path("p/<slug:slug>/settings/delete/", settings.project_delete, name="project_delete"),
 ]

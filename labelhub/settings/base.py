@@ -113,6 +113,7 @@ MIDDLEWARE = [
     "apps.common.middleware.SlashMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "apps.accounts.middleware.AuditMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -170,6 +171,8 @@ def database(url: str) -> dict[str, Any]:
             "init_command": (
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=134217728;"
                 "PRAGMA cache_size=-16000; PRAGMA temp_store=MEMORY;"
+                # What is deleted is overwritten; it would stay readable in free pages.
+                "PRAGMA secure_delete=ON;"
             ),
         }
     else:
@@ -342,6 +345,15 @@ LABELHUB_API_RATE = read_rate("LABELHUB_API_RATE", env.str("LABELHUB_API_RATE", 
 
 # Keys for authors' texts: the first encrypts, all decrypt. Default: the secret key.
 LABELHUB_TEXT_KEYS: list[str] = env.list("LABELHUB_TEXT_KEYS", default=[])
+
+# Days that entries of the audit log are kept; 0: for ever.
+LABELHUB_AUDIT_DAYS = env.int("LABELHUB_AUDIT_DAYS", default=730)
+# Days after a run's end that its prompts and models' texts are kept; 0: for ever.
+LABELHUB_TURN_DAYS = env.int("LABELHUB_TURN_DAYS", default=0)
+# Days that the faults of an import's rows are kept; 0: for ever.
+LABELHUB_LOG_DAYS = env.int("LABELHUB_LOG_DAYS", default=90)
+# Days that saved exports are kept; 0: until newer ones replace them.
+LABELHUB_EXPORT_DAYS = env.int("LABELHUB_EXPORT_DAYS", default=0)
 
 # Saved exports per project; older files are deleted.
 LABELHUB_SAVED_EXPORTS = env.int("LABELHUB_SAVED_EXPORTS", default=20)

@@ -1,6 +1,9 @@
 """What authors are told about recommendations before they agree to anything."""
 
+import json
+
 import pytest
+from django.utils import timezone
 
 from apps.authors.errors import ConsentOutdated
 from apps.authors.selectors.sites import (
@@ -12,11 +15,14 @@ from apps.authors.selectors.sites import (
     widget_config,
 )
 from apps.authors.services.authors import Arrival, check_consent
+from apps.authors.services.privacy import author_data
 from apps.authors.services.sites import set_consent_text
 from apps.authors.translations import CONSENT_TEXTS, RECOMMENDS
 from apps.echo.models import Echo
 from apps.echo.services.configuration import update_echo
+from tests.factories.authors import author_of
 from tests.factories.echo import echo_of
+from tests.factories.offers import decision_of
 
 pytestmark = pytest.mark.django_db
 
@@ -68,3 +74,12 @@ def test_only_the_whole_text_can_be_agreed_to(echo: Echo) -> None:
     half = consent_hash(known.consent.texts["en"])
     with pytest.raises(ConsentOutdated):
         check_consent(known, Arrival(consent_version=version, consent_hash=half))
+
+
+def test_my_data_has_the_offers_and_what_the_author_did_with_them(echo: Echo) -> None:
+    author = author_of(echo.site, "customer")
+    decision_of(echo, author, timezone.now(), events=["clicked"], offer={"title": "A tent"})
+    (offer,) = author_data(author)["offers"]
+    assert (offer["item"], offer["offer"]) == ("tent", {"title": "A tent"})
+    assert [event["what"] for event in offer["events"]] == ["shown", "clicked"]
+    json.dumps(offer)

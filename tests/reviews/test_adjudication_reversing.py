@@ -83,7 +83,7 @@ def test_an_item_goes_back_to_the_same_people(project: Project, judge: User) -> 
     assert set(sent.people) == set(people)
     assert not Label.objects.current().exists()
     withdrawn = present(Label.objects.filter(withdrawn=True).first())
-    assert withdrawn.provenance == {"sent_back_by": judge.username, "reason": "Look at the end."}
+    assert withdrawn.provenance == {"sent_back_by": judge.pk, "reason": "Look at the end."}
     assert Assignment.objects.filter(open=True).count() == 2
     assert state_of(item).audience == ItemState.Audience.NAMED
     assert Intervention.objects.filter(action="send_back").count() == 2

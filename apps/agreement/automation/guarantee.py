@@ -35,6 +35,7 @@ from apps.agreement.automation.sample import (
     why_stale,
 )
 from apps.agreement.models import Guarantee
+from apps.common.audit import Action, record
 from apps.common.jobs import JobRun, Postponed, ensure_jobs, job, start_job
 from apps.debates import services as debates
 from apps.debates.models import RoutingRule
@@ -104,6 +105,7 @@ def switch_on(guarantee: Guarantee, *, actor: User) -> Guarantee:
         start_job(KIND, guarantee.pk)
         debates.change_routing_rule(project=project, actor=actor, rule=rule)
         _set_scope(project, Project.ReviewScope.DOUBTFUL)
+        record(Action.AUTOMATION_CHANGED, project, changes={"state": (State.DRAWN, State.ON)})
     guarantee.refresh_from_db()
     return guarantee
 
@@ -163,6 +165,12 @@ def end_guarantee(
             _set_scope(project, guarantee.scope_before if by_plan else Project.ReviewScope.ALL)
         if ended:
             start_job(KIND, guarantee.pk)
+            record(
+                Action.AUTOMATION_CHANGED,
+                guarantee.project,
+                actor=actor,
+                changes={"state": (guarantee.state, State.OFF), "ending": (None, ending)},
+            )
     guarantee.refresh_from_db()
     return bool(ended)
 

@@ -31,6 +31,7 @@ from apps.agreement.automation.pool import (
     without_certainty,
 )
 from apps.agreement.models import Guarantee
+from apps.common.audit import Action, record
 from apps.debates.models import Run
 from apps.debates.selectors import rule_of
 from apps.labels.blindness import ONLY_AUDITED
@@ -153,7 +154,7 @@ def draw_sample(
     sample = sorted(random.SystemRandom().sample(pool.drawable, size))
     try:
         with transaction.atomic():
-            return Guarantee.objects.create(
+            drawn = Guarantee.objects.create(
                 project=project,
                 target=target,
                 confidence=confidence,
@@ -166,6 +167,8 @@ def draw_sample(
                 golds=newest_golds(sample),
                 drawn_by=actor,
             )
+            record(Action.AUTOMATION_CHANGED, project, changes={"state": (None, drawn.state)})
+            return drawn
     except IntegrityError:
         raise Conflict("This project has a sample or a promise already.") from None
 

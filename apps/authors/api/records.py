@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID
 
 import django_filters
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
@@ -22,6 +23,7 @@ from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import set_ruling
 from apps.common.api.filters import BooleanFilter
 from apps.common.api.negotiation import OneRenderer
+from apps.common.audit import Action, record
 
 
 class MessageFilter(django_filters.FilterSet):
@@ -324,6 +326,9 @@ class PayoutViewSet(SiteViewSet):
 
 def _payout_response(payout: Payout, code: int, *, as_file: bool) -> HttpResponse:
     if as_file:
+        with transaction.atomic():
+            changes = {"payout": (None, payout.pk)}
+            record(Action.EXPORT_DOWNLOADED, payout.site, changes=changes)
         response = HttpResponse(
             payout_csv(payout), status=code, content_type=f"{CSV}; charset=utf-8"
         )

@@ -33,6 +33,7 @@ from apps.authors.services.answers import UNDO_MS, SubmittedAnswer, dismiss, rec
 from apps.authors.services.authors import author_of_subject, opt_out
 from apps.authors.services.privacy import author_data, erase_author
 from apps.authors.services.questions import mark_shown, next_question
+from apps.common.audit import Action, record
 
 _LIMITED = {429: OpenApiResponse(description="Too many requests with this key; see Retry-After.")}
 _EARLY = {
@@ -152,7 +153,10 @@ class AuthorViewSet(SiteServerViewSet):
 
         All stored data about the author.
         """
-        return Response(author_data(self.author(_subject(subject))))
+        author = self.author(_subject(subject))
+        with transaction.atomic():
+            record(Action.AUTHOR_EXPORTED, self.site)
+        return Response(author_data(author))
 
     @extend_schema(operation_id="site_author_erase", responses={200: ErasureSerializer, **_LIMITED})
     def destroy(self, request: Request, subject: str, **_: str) -> Response:

@@ -27,8 +27,10 @@ from apps.authors.querysets import OPEN, MessageQuerySet
 from apps.authors.services.limits import keep_limits
 from apps.authors.services.locking import lock_author, lock_author_to_delete, retry_on_deadlock
 from apps.authors.services.messages import without_findings
+from apps.authors.services.site_config import offers
+from apps.common.audit import Action, record
+from apps.common.bulk import empty_write_ahead_log
 from apps.common.sealing import CannotOpen, unseal
-from apps.common.security_log import security
 from apps.labels.models import Annotator, ItemState, Label
 from apps.projects.models import Item
 
@@ -49,6 +51,7 @@ def author_data(author: Author) -> dict[str, Any]:
             _question(question)
             for question in author.questions.select_related("feature").prefetch_related("answers")
         ],
+        "offers": list(offers().data_of(author)),
         "rewards": [_reward(reward) for reward in author.rewards.order_by("pk")],
         "events": [
             {"what": event.kind, "at": _iso(event.at), "detail": event.data}
@@ -99,9 +102,10 @@ def erase_author(author: Author) -> Erasure:
     Reward.objects.filter(author=locked).delete()
     site = locked.site
     locked.delete()
+    record(Action.AUTHOR_ERASED, site, changes={name: (n, 0) for name, n in removed.items()})
     Event.objects.create(site=site, kind=Event.Kind.ERASED)
-    security.info("An author of the site %s was erased", site.pk)
     until = kept.until if kept else None
+    transaction.on_commit(empty_write_ahead_log, robust=True)
     return Erasure.objects.create(site=site, removed=removed, limits_until=until)
 
 

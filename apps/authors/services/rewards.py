@@ -12,6 +12,7 @@ from apps.authors.querysets import is_due
 from apps.authors.selectors.authors import payout_lines
 from apps.authors.services.limits import day_cents_before, total_cents_before
 from apps.authors.services.locking import lock_site, retry_on_deadlock
+from apps.common.audit import Action, record
 from apps.common.spreadsheets import csv_text
 from labelhub.core.errors import Conflict
 
@@ -88,6 +89,8 @@ def pay_out(site: Site, actor: User | None) -> Payout:
         )
     payout.cents, payout.rewards = taken["cents"], taken["count"]
     payout.save(update_fields=["cents", "rewards"])
+    sums = {"cents": (None, payout.cents), "rewards": (None, payout.rewards)}
+    record(Action.PAYOUT_CREATED, site, changes=sums)
     return payout
 
 

@@ -126,6 +126,10 @@ class Offers:
         """Nothing is offered at what the author has written so far, and what is on their pages goes
         off them."""
 
+    def data_of(self, author: Author) -> Sequence[Mapping[str, Any]]:
+        """What the author was offered and did with it, for their data export; oldest first."""
+        return ()
+
     def withdrawn(self, uids: Collection[UUID]) -> set[UUID]:
         """Those of the offers that are to go off the pages."""
         return set()

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.db import transaction
+from django.forms import model_to_dict
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -16,6 +17,7 @@ from apps.authors.services.limits import rule_of
 from apps.authors.services.locking import lock_site, retry_on_deadlock
 from apps.authors.services.site_config import offers
 from apps.authors.translations import CONSENT_TEXTS, LANGUAGES
+from apps.common.audit import Action, differences, record
 from apps.common.sealing import digest, seal
 from apps.common.validation import check_model
 from apps.llm.services import check_usable
@@ -81,6 +83,7 @@ def create_site(
     texts = consent or {language: CONSENT_TEXTS[language] for language in site.languages}
     set_consent_text(site=site, texts=texts, actor=actor)
     set_features(site=site, features=features)
+    record(Action.SITE_CREATED, site)
     return site
 
 
@@ -98,6 +101,7 @@ def update_site(*, site: Site, **changes: Any) -> Site:
             "Pay the rewards in %(currency)s before you change the currency.",
             currency=site.currency,
         )
+    before = model_to_dict(Site.objects.get(pk=site.pk), fields=list(changes))
     _change(site, changes)
     if "languages" in changes and site.language not in current_consent(site).texts:
         raise InvalidInput.at(
@@ -106,6 +110,10 @@ def update_site(*, site: Site, **changes: Any) -> Site:
             language=site.language,
         )
     site.save(update_fields=sorted(changes))
+    changed = differences(before, model_to_dict(site, fields=list(changes)))
+    texts = {name: (None, None) for name in changed if name.startswith("chat_")}
+    if changed:
+        record(Action.SITE_CHANGED, site, changes=changed | texts)
     return site
 
 
@@ -146,6 +154,7 @@ def set_consent_text(*, site: Site, texts: Mapping[str, str], actor: User | None
     if newest is not None and (newest.texts, newest.recommends) == (texts, recommends):
         return newest
     version = newest.version + 1 if newest else 1
+    record(Action.CONSENT_CHANGED, site, changes={"version": (version - 1, version)})
     return ConsentText.objects.create(
         site=site, version=version, texts=texts, recommends=recommends, created_by=actor
     )
@@ -181,6 +190,9 @@ def set_features(*, site: Site, features: Sequence[Definition]) -> list[Feature]
     Feature.objects.bulk_update(
         [row for row in changed if row.key in known], ["definition", "position", "active"]
     )
+    if changed or gone:
+        counts = {"changed": (None, len(changed)), "retired": (None, len(gone))}
+        record(Action.FEATURES_CHANGED, site, changes=counts)
     return rows
 
 
@@ -193,6 +205,7 @@ def _update_feature_row(row: Feature, position: int, definition: Definition) -> 
     return before != (row.definition, row.position, row.active)
 
 
+@transaction.atomic
 def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, str]:
     """Create a key; returns its row and the secret, which is shown only once.
 
@@ -208,9 +221,17 @@ def add_key(*, site: Site, purpose: str, actor: User | None) -> tuple[SiteKey, s
     else:
         key.digest = digest(plain)
     key.save(force_insert=True)
+    record(
+        Action.SITE_KEY_CREATED,
+        key,
+        project=site.project,
+        name=f"{site.name} {kid}",
+        changes={"purpose": (None, purpose)},
+    )
     return key, plain
 
 
+@transaction.atomic
 def revoke_key(*, site: Site, kid: str) -> None:
     """Revoke a key: from now on, everything signed or sent with it is refused.
 
@@ -220,11 +241,15 @@ def revoke_key(*, site: Site, kid: str) -> None:
     found = SiteKey.objects.filter(site=site, kid=kid, revoked_at__isnull=True)
     if not found.update(revoked_at=timezone.now()):
         raise NotFound("The site has no such key in use.")
+    record(Action.SITE_KEY_REVOKED, site, name=f"{site.name} {kid}")
 
 
 def delete_site(*, site: Site) -> None:
     """Delete the site with its authors, messages and answers; the labelled items stay."""
-    Site.objects.filter(pk=site.pk).update(enabled=False)
+    with transaction.atomic():
+        # What follows cannot be taken back, though it takes several transactions.
+        record(Action.SITE_DELETED, site)
+        Site.objects.filter(pk=site.pk).update(enabled=False)
     while _delete_authors(site):
         pass
     retry_on_deadlock(transaction.atomic(site.delete))()

@@ -15,6 +15,7 @@ from apps.authors.services.answers import sync_label
 from apps.authors.services.limits import WHY, distrusted_before, erased_today
 from apps.authors.services.locking import lock_author, retry_on_deadlock
 from apps.authors.services.rewards import restore, void
+from apps.common.audit import Action, record
 from apps.labels.models import ItemState
 from labelhub.core.interview.trust import (
     AuthorTrust,
@@ -215,10 +216,17 @@ def set_ruling(author: Author, *, trusted: bool | None, reason: str = "") -> Non
         locked = lock_author(author.pk)
         if locked is None:
             raise Erased("This author's data was deleted meanwhile; nothing was stored.")
+        before = locked.ruling
         locked.ruling, locked.ruling_reason = trusted, reason.strip()[:300]
         # Judged anew by the next round, which finishes what a killed process leaves.
         locked.judge_due = True
         locked.save(update_fields=["ruling", "ruling_reason", "judge_due"])
+        record(
+            Action.AUTHOR_RULED,
+            author,
+            project=author.site.project,
+            changes={"trusted": (before, trusted)},
+        )
     sync_answers(author.pk)
 
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -28,6 +29,7 @@ from apps.authors.selectors.sites import get_site
 from apps.authors.services.privacy import erase_author
 from apps.authors.services.rewards import pay_out, payout_csv
 from apps.authors.services.trust import set_ruling
+from apps.common.audit import Action, record
 from apps.common.lists import Column, list_page
 from apps.projects.forms import TypedForm
 
@@ -171,6 +173,8 @@ def site_payout(request: SignedInRequest, slug: str, site_id: int, payout_id: in
     """The payout as CSV: a line for each author, under the host's own id for them."""
     site = get_site(request.user, slug, site_id, Right.MANAGE)
     payout = get_payout(site, payout_id)
+    with transaction.atomic():
+        record(Action.EXPORT_DOWNLOADED, site, changes={"payout": (None, payout.pk)})
     response = HttpResponse(payout_csv(payout), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="payout-{payout.pk}.csv"'
     return response

@@ -9,11 +9,13 @@ from rest_framework.request import Request
 _MOST_DIGITS = 4
 
 
-class PageNumberPagination(pagination.PageNumberPagination):
-    """``{"count", "next", "previous", "results"}``; at most 1000 rows a page."""
+#: Rows of a page at most.
+MOST = 1000
 
-    page_size_query_param = "page_size"
-    max_page_size = 1000
+
+class _SizedPages:
+    page_size: int | None
+    page_size_query_param: str | None = "page_size"
 
     def get_page_size(self, request: Request) -> int | None:
         """The requested page size.
@@ -21,18 +23,35 @@ class PageNumberPagination(pagination.PageNumberPagination):
         Raises:
             ValidationError: it is no number, or out of range.
         """
-        asked = request.query_params.get(self.page_size_query_param)
+        asked = request.query_params.get("page_size")
         if asked is None:
             return self.page_size
         # Check the length first: Python refuses to parse thousands of digits.
         is_number = len(asked) <= _MOST_DIGITS and asked.isascii() and asked.isdigit()
-        if not (is_number and 1 <= int(asked) <= self.max_page_size):
-            message = f"must be a whole number from 1 to {self.max_page_size}."
-            raise ValidationError({self.page_size_query_param: message})
+        if not (is_number and 1 <= int(asked) <= MOST):
+            message = f"must be a whole number from 1 to {MOST}."
+            raise ValidationError({"page_size": message})
         return int(asked)
+
+
+class PageNumberPagination(_SizedPages, pagination.PageNumberPagination):
+    """``{"count", "next", "previous", "results"}``; at most 1000 rows a page."""
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """The parameters for the OpenAPI document, with the bounds of ``page_size``."""
         page, size = super().get_schema_operation_parameters(view)
-        size["schema"] |= {"minimum": 1, "maximum": self.max_page_size}
+        size["schema"] |= {"minimum": 1, "maximum": MOST}
         return [page, size]
+
+
+class NewestFirst(_SizedPages, pagination.CursorPagination):
+    """``{"next", "previous", "results"}`` by ``?cursor=``: new rows shift no page, and no page is
+    slower than the first."""
+
+    ordering = "-pk"
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """The parameters for the OpenAPI document."""
+        cursor, size = super().get_schema_operation_parameters(view)
+        size["schema"] |= {"minimum": 1, "maximum": MOST}
+        return [cursor, size]

@@ -5,9 +5,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.debates.models import Debate, RoutingRule
 from apps.debates.selectors.rules import EndedDebate, latest_debates, routing_now
 from apps.debates.services.run_spec import salt_of
@@ -64,7 +66,9 @@ def change_routing_rule(*, project: Project, actor: User | None, rule: Rule) -> 
         "changed_by": actor,
         "changed_at": timezone.now(),
     }
-    stored, _ = RoutingRule.objects.update_or_create(project=project, defaults=changed)
+    with transaction.atomic():
+        stored, _ = RoutingRule.objects.update_or_create(project=project, defaults=changed)
+        record(Action.ROUTING_CHANGED, project, actor=actor)
     return stored
 
 

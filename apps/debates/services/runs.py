@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, differences, record
 from apps.common.figures import usd
 from apps.debates import events
 from apps.debates.models import Debate, Experiment, Run, RunRole
@@ -132,6 +133,7 @@ def start_run(
             raise InvalidInput(
                 "The project '%(slug)s' has no items yet: import some first.", slug=project.slug
             )
+        record(Action.RUN_STARTED, run, name=run.protocol)
     return run
 
 
@@ -256,14 +258,19 @@ def _add_debates(run: Run, item_ids: Iterator[int]) -> int:
 
 def _change(run: Run, allowed: Any, word: str, **fields: Any) -> None:
     """Change the run by one conditional update, so that only one of two requests succeeds."""
-    if not allowed.filter(pk=run.pk).update(**fields):
-        run.refresh_from_db(fields=["status"])
-        raise Conflict(
-            "Run %(pk)s is %(status)s and cannot be %(word)s.",
-            pk=str(run.pk),
-            status=Phrase(run.status),
-            word=word,
-        )
+    before: dict[str, Any] = {"status": run.status, "budget_nanousd": run.budget_nanousd}
+    with transaction.atomic():
+        if not allowed.filter(pk=run.pk).update(**fields):
+            run.refresh_from_db(fields=["status"])
+            raise Conflict(
+                "Run %(pk)s is %(status)s and cannot be %(word)s.",
+                pk=str(run.pk),
+                status=Phrase(run.status),
+                word=word,
+            )
+        now = {name: str(fields[name]) for name in before if name in fields}
+        changes = differences({name: str(was) for name, was in before.items()}, now)
+        record(Action.RUN_CHANGED, run, name=run.protocol, changes=changes)
     run.refresh_from_db()
     # Notify other watchers now, because the worker may be busy with a call for minutes.
     transaction.on_commit(partial(events.announce_run, run.pk))

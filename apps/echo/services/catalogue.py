@@ -9,6 +9,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from apps.authors.selectors.sites import FRESH
+from apps.common.audit import Action, record
 from apps.echo.models import CatalogueItem, Echo
 from labelhub.core.echo.recommending.catalogue import read_catalogue, read_item
 from labelhub.core.echo.recommending.matching import ItemIndex, unused_attributes
@@ -88,7 +89,11 @@ def set_active(item: CatalogueItem, *, active: bool) -> None:
     """Start or stop offering an item; past offers stay."""
     if item.active != active:
         item.active, item.changed_at = active, timezone.now()
-        item.save(update_fields=["active", "changed_at"])
+        with transaction.atomic():
+            item.save(update_fields=["active", "changed_at"])
+            changes = {"active": (not active, active)}
+            site = item.echo.site
+            record(Action.CATALOGUE_CHANGED, site, name=item.ref[:100], changes=changes)
         forget_index(item.echo_id)
 
 
@@ -116,6 +121,8 @@ def _store(echo: Echo, definitions: dict[str, dict[str, Any]], *, replace: bool)
         update_fields=["definition", "active", "changed_at"],
     )
     created = len(definitions.keys() - known.keys())
+    counts = {"changed": (None, len(written)), "retired": (None, len(retired))}
+    record(Action.CATALOGUE_CHANGED, echo.site, changes=counts)
     return {
         "created": created,
         "changed": len(written) - created,

@@ -13,6 +13,7 @@ from apps.authors.selectors.sites import current_consent
 from apps.authors.services.features import add_features
 from apps.authors.services.locking import lock_site
 from apps.authors.services.sites import set_consent_text
+from apps.common.audit import Action, differences, record
 from apps.echo.models import Echo
 from apps.echo.selectors.learning import is_frozen
 from apps.echo.services.events import log_events
@@ -38,6 +39,7 @@ def switch_echo(site: Site, *, on: bool) -> Echo:
     if not made and echo.on != on:
         echo.on = on
         echo.save(update_fields=["on"])
+    record(Action.ECHO_CHANGED, site, changes={"on": (None, on)})
     if on:
         log_priors(echo)
     forget_known(site.pk)
@@ -63,7 +65,9 @@ def update_echo(echo: Echo, **changes: Any) -> Echo:
         raise InvalidInput.at(field, " ".join(problems)) from None
     # As in set_priors, the site is locked before its Echo, or the two would deadlock.
     lock_site(echo.site)
+    before = Echo.objects.filter(pk=echo.pk).values(*changes).first() or {}
     echo.save(update_fields=list(changes))
+    record(Action.ECHO_CHANGED, echo.site, changes=differences(before, changes))
     if "shares_relevance" in changes:
         log_priors(echo)
     if changes.get("offers_on"):
@@ -140,6 +144,7 @@ def freeze(echo: Echo, *, on: bool) -> bool:
     if is_frozen(locked) == on:
         return False
     log_events(locked, [(Frozen(f"frozen-{uuid.uuid4().hex}", on), None)])
+    record(Action.ECHO_CHANGED, echo.site, changes={"frozen": (not on, on)})
     return True
 
 
@@ -180,4 +185,5 @@ def set_priors(site: Site, priors: Mapping[str, float | None]) -> None:
     ]
     if changed:
         add_features(site=site, features=changed)
+        record(Action.ECHO_CHANGED, site, changes={"priors": (None, len(changed))})
     log_priors(ensure_echo(site))

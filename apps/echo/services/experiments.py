@@ -10,6 +10,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from apps.authors.models import Author
+from apps.common.audit import Action, record
 from apps.common.sealing import seal, unseal
 from apps.echo.models import Echo, Experiment
 from labelhub.core.echo.experiments.assignment import Arm, arm_of_author, check_design
@@ -40,13 +41,22 @@ def create_experiment(
         raise InvalidInput.at("name", "must not be empty.")
     if not 1 <= planned_days <= 365:
         raise InvalidInput.at("planned_days", "must be from 1 to 365.")
-    return Experiment.objects.create(
-        echo=echo,
-        name=name.strip()[:100],
-        design={"arms": [asdict(arm) for arm in arms], "control": control},
-        sealed_key=seal(secrets.token_bytes(32)),
-        planned_days=planned_days,
-    )
+    with transaction.atomic():
+        made = Experiment.objects.create(
+            echo=echo,
+            name=name.strip()[:100],
+            design={"arms": [asdict(arm) for arm in arms], "control": control},
+            sealed_key=seal(secrets.token_bytes(32)),
+            planned_days=planned_days,
+        )
+        _record(made, "created")
+    return made
+
+
+def _record(experiment: Experiment, state: str) -> None:
+    project = experiment.echo.site.project
+    changes = {"state": (None, state)}
+    record(Action.EXPERIMENT_CHANGED, experiment, project=project, changes=changes)
 
 
 def start_experiment(experiment: Experiment) -> Experiment:
@@ -62,6 +72,8 @@ def start_experiment(experiment: Experiment) -> Experiment:
     try:
         with transaction.atomic():
             started = unstarted.update(started_at=timezone.now())
+            if started:
+                _record(experiment, "started")
     except IntegrityError:
         raise Conflict("Another experiment is running at this site; end it first.") from None
     if not started:
@@ -76,11 +88,13 @@ def end_experiment(experiment: Experiment) -> Experiment:
     Raises:
         Conflict: it is not running.
     """
-    ended = Experiment.objects.filter(
+    running = Experiment.objects.filter(
         pk=experiment.pk, started_at__isnull=False, ended_at__isnull=True
-    ).update(ended_at=timezone.now())
-    if not ended:
-        raise Conflict("This experiment is not running.")
+    )
+    with transaction.atomic():
+        if not running.update(ended_at=timezone.now()):
+            raise Conflict("This experiment is not running.")
+        _record(experiment, "ended")
     experiment.refresh_from_db()
     return experiment
 

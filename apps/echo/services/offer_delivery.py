@@ -46,6 +46,31 @@ _KINDS: Mapping[str, str] = {
 class EchoOffers(Offers):
     """Echo's offers, for the sockets that deliver them."""
 
+    def data_of(self, author: Author) -> list[dict[str, Any]]:
+        """Each decision about a message of the author, with the events of its offer."""
+        decisions = Decision.objects.filter(author=author).order_by("pk")
+        return [
+            {
+                "at": decision.message_at.isoformat(timespec="seconds"),
+                "decided": decision.status,
+                "why": decision.why or None,
+                "policy": decision.policy,
+                "experiment": decision.experiment.name if decision.experiment else None,
+                "arm": decision.arm or None,
+                "item": decision.item_ref or None,
+                "offer": decision.offer or None,
+                "events": [
+                    {
+                        "what": event.kind,
+                        "feature": event.feature or None,
+                        "at": event.at.isoformat(timespec="seconds"),
+                    }
+                    for event in decision.events.all()
+                ],
+            }
+            for decision in decisions.select_related("experiment").prefetch_related("events")
+        ]
+
     def made_at(self, site_id: int) -> bool:
         """Whether offers are on at the site."""
         return Echo.objects.filter(site=site_id, offers_on=True).exists()

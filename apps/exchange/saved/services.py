@@ -14,6 +14,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.authors.models import Erasure
 from apps.common import shared_files
+from apps.common.audit import Action, record
 from apps.common.jobs import (
     RETRY_AFTER,
     JobRun,
@@ -24,7 +25,6 @@ from apps.common.jobs import (
     job,
     start_job,
 )
-from apps.common.security_log import security
 from apps.exchange.exporters import export_format, export_pieces, exported_items, file_name
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
@@ -130,15 +130,20 @@ def save_export(
             created_at=now,
         )
         start_job(KIND, export.pk)
+        record(
+            Action.EXPORT_SAVED,
+            export,
+            changes={"format": (None, format_name), "items": (None, total)},
+        )
     return export
 
 
 def delete_export(*, export: SavedExport) -> None:
     with transaction.atomic():
         cancel_job(KIND, export.pk)
-        SavedExport.objects.filter(pk=export.pk).delete()
+        if SavedExport.objects.filter(pk=export.pk).delete()[0]:
+            record(Action.EXPORT_DELETED, export)
     files.remove(export.stored_name)
-    security.info("Saved export %s of %s was deleted", export.pk, export.project.slug)
 
 
 def fail_export(export_id: int, error: Exception) -> None:

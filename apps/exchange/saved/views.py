@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
+from apps.common.audit import Action, record
 from apps.exchange.exporters import export_format
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import FileDigest, checksum, read_file
@@ -92,6 +94,8 @@ def file_response(export: SavedExport) -> StreamingHttpResponse:
         pieces = read_file(export.stored_name)
     except FileNotFoundError:
         raise Conflict("The file is gone from the server's disk; save the export again.") from None
+    with transaction.atomic():
+        record(Action.EXPORT_DOWNLOADED, export)
     content_type = export_format(export.format).content_type
     headers = {
         "Content-Disposition": f'attachment; filename="{export.file_name}"',

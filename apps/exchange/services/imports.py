@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common import shared_files
+from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics
 from apps.common.jobs import (
     RETRY_AFTER,
@@ -218,6 +219,7 @@ def queue_import(
         if not waiting.update(**choices):
             raise Conflict("This import was started already.")
         start_job(KIND, batch.pk, send=send)
+        record(Action.IMPORT_STARTED, batch, changes={"format": (None, batch.format)})
     batch.refresh_from_db()
     return batch
 

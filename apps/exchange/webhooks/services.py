@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.db import transaction
 from django.db.models import Count, F, Max, Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.common.security_log import security
+from apps.common.audit import Action, differences, record
 from apps.exchange.models import Delivery, Webhook
 from apps.exchange.webhooks.event_feed import (
     EVENTS,
@@ -101,9 +102,16 @@ def create_webhook(
         for name, value in _start_of_feed().items():
             setattr(webhook, name, value)
         webhook.save(force_insert=True)
+        record(
+            Action.WEBHOOK_CREATED,
+            webhook,
+            name=_host(webhook),
+            changes={"events": (None, webhook.events), "with_text": (None, webhook.with_text)},
+        )
     return webhook, secret
 
 
+@transaction.atomic
 def update_webhook(*, webhook: Webhook, **changes: Any) -> Webhook:
     """Change the ``url``, ``description``, ``events``, ``with_text`` or ``origin`` of a webhook.
 
@@ -111,6 +119,8 @@ def update_webhook(*, webhook: Webhook, **changes: Any) -> Webhook:
         InvalidInput: as :func:`create_webhook`.
     """
     before = webhook.url
+    known = {name: getattr(webhook, name) for name in ("events", "with_text")}
+    known["url"] = _host(webhook)
     _set_fields(webhook, changes)
     # The turn moves on, as a round that is reading now looks for the old events.
     fields = {name: getattr(webhook, name) for name in changes}
@@ -120,25 +130,35 @@ def update_webhook(*, webhook: Webhook, **changes: Any) -> Webhook:
         waiting.update(next_at=timezone.now())
     Webhook.objects.filter(pk=webhook.pk).update(turn=F("turn") + 1, **fields)
     webhook.refresh_from_db()
+    now = {name: getattr(webhook, name) for name in ("events", "with_text")}
+    changed = differences(known, {**now, "url": _host(webhook)})
+    record(Action.WEBHOOK_CHANGED, webhook, name=_host(webhook), changes=changed)
     return webhook
 
 
+@transaction.atomic
 def switch_on(*, webhook: Webhook) -> Webhook:
     """Send events again from now on; waiting ones are sent too, later ones can be replayed. An
     active webhook is not changed."""
     if not webhook.active:
         feed = _start_of_feed()
+        was = webhook.status
         _set(webhook, status=Webhook.Status.ACTIVE, stopped_at=None, next_at=None, **feed)
+        _record_switch(webhook, was)
     return webhook
 
 
+@transaction.atomic
 def switch_off(*, webhook: Webhook) -> Webhook:
     """Send nothing more until it is switched on; waiting deliveries stay."""
     if webhook.active:
+        was = webhook.status
         _set(webhook, status=Webhook.Status.OFF, stopped_at=timezone.now(), replay=None)
+        _record_switch(webhook, was)
     return webhook
 
 
+@transaction.atomic
 def rotate_secret(*, webhook: Webhook) -> str:
     """A new secret, shown only once; the old one signs as well for a day."""
     secret = new_secret()
@@ -148,13 +168,15 @@ def rotate_secret(*, webhook: Webhook) -> str:
         old_secret_until=timezone.now() + OVERLAP,
         secret=sealed(secret),
     )
+    record(Action.WEBHOOK_SECRET_CHANGED, webhook, name=_host(webhook))
     return secret
 
 
+@transaction.atomic
 def delete_webhook(*, webhook: Webhook) -> None:
     """Delete it with its deliveries; one that is being sent still arrives."""
+    record(Action.WEBHOOK_DELETED, webhook, name=_host(webhook))
     Webhook.objects.filter(pk=webhook.pk).delete()
-    security.info("Webhook %s of %s was deleted", webhook.pk, webhook.project.slug)
 
 
 def ping(*, webhook: Webhook) -> Delivery:
@@ -195,6 +217,12 @@ def replay_since(*, webhook: Webhook, since: datetime) -> Webhook:
         held = Webhook.objects.select_for_update().get(pk=webhook.pk)
         replay["queued"] = queue_again(held, work_deliveries(held, since))
         Webhook.objects.filter(pk=held.pk).update(replay=replay, turn=F("turn") + 1)
+        record(
+            Action.WEBHOOK_REPLAYED,
+            webhook,
+            name=_host(webhook),
+            changes={"since": (None, since.isoformat())},
+        )
     webhook.refresh_from_db()
     return webhook
 
@@ -217,7 +245,21 @@ def send_again(*, webhook: Webhook, ids: Sequence[int]) -> int:
     chosen = Delivery.objects.filter(webhook=webhook, pk__in=ids)
     if chosen.count() != len(set(ids)):
         raise NotFound("One of these deliveries no longer exists; reload the page.")
-    return wait_again(webhook, [row.uid for row in chosen])
+    with transaction.atomic():
+        count = wait_again(webhook, [row.uid for row in chosen])
+        changes = {"deliveries": (None, count)}
+        record(Action.WEBHOOK_REPLAYED, webhook, name=_host(webhook), changes=changes)
+    return count
+
+
+def _host(webhook: Webhook) -> str:
+    """What the audit log says of the address: its path may be a secret."""
+    return urlsplit(webhook.url).netloc.rpartition("@")[2]
+
+
+def _record_switch(webhook: Webhook, was: str) -> None:
+    changes = {"status": (was, webhook.status)}
+    record(Action.WEBHOOK_CHANGED, webhook, name=_host(webhook), changes=changes)
 
 
 def _check_active(webhook: Webhook) -> None:

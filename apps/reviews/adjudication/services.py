@@ -296,7 +296,7 @@ def send_back(*, project: Project, user: User, item_id: int, reason: str) -> Sen
     asked = {person.pk for person in people}
     labels = [label for label in theirs if label.annotator.user_id in asked]
     for label in labels:
-        withdraw_label(label=label, provenance={"sent_back_by": user.username, "reason": why})
+        withdraw_label(label=label, provenance={"sent_back_by": user.pk, "reason": why})
     Slot.objects.filter(label__in=labels).update(label=None, holder=None)
     free_slots(Slot.objects.filter(item=item_id))
     assign_items(project, [item_id], people)

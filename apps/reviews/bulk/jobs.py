@@ -16,6 +16,8 @@ from django.utils.dateparse import parse_datetime
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common import jobs
+from apps.common.addresses import parse_row_id
+from apps.common.audit import Action, record
 from apps.common.jobs import JobRun, failure_message, job
 from apps.labels.services.states import lock_states
 from apps.projects.models import Project
@@ -112,6 +114,9 @@ def start_job(plan: BulkPlan) -> BulkJob:
         created_at=plan.asked_at,
     )
     jobs.start_job(KIND, queued.pk)
+    record(
+        Action.BULK_STARTED, queued, name=str(plan.action), changes={"items": (None, queued.total)}
+    )
     return queued
 
 
@@ -134,10 +139,11 @@ def undo_job(*, job: BulkJob, actor: User) -> BulkJob:
         )
     # An undo that failed continues after the last item that it reached.
     now.after = now.after if UNDONE_BY in now.counts else 0
-    now.counts |= {UNDONE_BY: actor.username}
+    now.counts |= {UNDONE_BY: str(actor.pk)}
     now.status, now.message, now.finished_at = Status.UNDOING, "", None
     now.save()
     jobs.start_job(KIND, now.pk)
+    record(Action.BULK_UNDONE, now, name=str(now.action))
     job.refresh_from_db()
     return job
 
@@ -253,7 +259,7 @@ def _undo(run: JobRun, job: BulkJob) -> None:
             _write(job, after=changes[-1].item_id, counts=counts)
         size = _next_size(size, time.monotonic() - began)
     with run.last_chunk():
-        undoer = User.objects.filter(username=job.counts.get("undone_by", "")).first()
+        undoer = User.objects.filter(pk=parse_row_id(job.counts.get(UNDONE_BY, "")) or 0).first()
         _finish(job, Status.UNDONE)
         _log(job, undoer, job.counts.get("undone", 0), undone=True)
 

@@ -8,6 +8,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
 from apps.labels.models import PEOPLE, Gold, ItemState, Label
 from apps.labels.services import withdraw_labels
@@ -135,6 +136,7 @@ def _start_requeue(project: Project, user: User, by: User, requeue: Requeue) -> 
             "only_wrong": requeue.only_wrong,
         },
     )
+    record(Action.LABELS_REQUEUED, user, project=project, changes={"labels": (None, requeue.total)})
     start_job(KIND, requeue.pk, send=requeue.total > AT_ONCE)
     return requeue
 
@@ -161,12 +163,11 @@ def put_labels_back(run: JobRun) -> None:
     while found := list(_labels(requeue).order_by("pk").values_list("pk", "item_id")[:CHUNK]):
         last = found[-1][0]
         with run.chunk():
-            by = requeue.actor.username if requeue.actor else ""
             taken = withdraw_labels(
                 requeue.project,
                 [item for _, item in found],
                 _labels(requeue).filter(pk__lte=last),
-                provenance={"requeued_by": by, "reason": requeue.reason},
+                provenance={"requeued_by": requeue.actor_id, "reason": requeue.reason},
             )
             # Others may fill the slots of these labels.
             places = Slot.objects.filter(label__in=[label.pk for label in taken])

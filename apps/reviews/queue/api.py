@@ -32,7 +32,12 @@ from apps.reviews.queue.leases import (
     release_leases,
     renew_leases,
 )
-from apps.reviews.queue.plan import PLAN_FIELDS, SCREEN_FIELDS, change_review_plan
+from apps.reviews.queue.plan import (
+    PLAN_FIELDS,
+    SCREEN_FIELDS,
+    change_review_plan,
+    save_screen,
+)
 from apps.reviews.queue.selectors import (
     all_labels,
     check_download,
@@ -259,4 +264,4 @@ class ScreenViewSet(ProjectViewSet):
         settings = review_settings(self.project)
         given = self.get_serializer(settings, data=request.data, partial=True)
         given.is_valid(raise_exception=True)
-        return Response(self.get_serializer(given.save()).data)
+        return Response(self.get_serializer(save_screen(self.project, given.save)).data)

@@ -18,6 +18,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.common.prepared import Update, prepared_update
 from apps.common.rows import insert_row
 from apps.labels.models import Label
@@ -407,5 +408,11 @@ def revoke_leases(
             subject_id=holder,
             reason=why,
             items=freed,
+        )
+        record(
+            Action.LEASES_ENDED,
+            User.objects.filter(pk=holder).first(),
+            project=project,
+            changes={"items": (freed, 0)},
         )
     return len(held)

@@ -1,15 +1,17 @@
 """The review plan: how many people label each item, which items, in which order, how blind."""
 
+from collections.abc import Callable
 from typing import Any, TypedDict, Unpack
 
 from django.db import transaction
 
 from apps.accounts.models import User
+from apps.common.audit import Action, differences, record
 from apps.common.validation import check_model
 from apps.debates.services import reroute
 from apps.labels.services import replan
 from apps.projects.models import Project
-from apps.reviews.models import Intervention
+from apps.reviews.models import Intervention, ReviewSettings
 
 
 class ReviewPlan(TypedDict, total=False):
@@ -51,8 +53,11 @@ def change_review_plan(
         setattr(project, name, value)
     check_model(project, exclude=["created_by"])
     # Only the given fields: others may have changed since the project was read.
+    before = Project.objects.filter(pk=project.pk).values(*values).get() if values else {}
     with transaction.atomic():
         _log(project, by, values)
+        if changes := differences(before, values):
+            record(Action.PLAN_CHANGED, project, actor=by, changes=changes)
         Project.objects.filter(pk=project.pk).update(**values)
     project.refresh_from_db(fields=PLAN_FIELDS)
     if DERIVED_FROM & values.keys():
@@ -60,6 +65,18 @@ def change_review_plan(
     if "review_scope" in values:
         reroute(project)  # audits are a share of the items that do not come to people
     return project
+
+
+@transaction.atomic
+def save_screen(project: Project, save: Callable[[], ReviewSettings]) -> ReviewSettings:
+    """Save changed settings of the review screen, and record them."""
+    rows = ReviewSettings.objects.filter(project=project)
+    before = rows.values(*SCREEN_FIELDS).first() or {}
+    saved = save()
+    changes = differences(before, {name: getattr(saved, name) for name in SCREEN_FIELDS})
+    if changes:
+        record(Action.PLAN_CHANGED, project, changes=changes)
+    return saved
 
 
 def _log(project: Project, by: User | None, values: dict[str, Any]) -> None:

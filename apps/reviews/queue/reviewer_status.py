@@ -8,6 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.labels.services import unassign_person
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
@@ -175,6 +176,9 @@ def _first_answers(project: Project, user: User) -> list[bool]:
 
 def _log(project: Project, by: User | None, action: str, user: User, **details: Any) -> None:
     Intervention.objects.create(project=project, actor=by, action=action, subject=user, **details)
+    paused = action == Intervention.Action.PAUSE
+    recorded = Action.REVIEWER_PAUSED if paused else Action.REVIEWER_RESUMED
+    record(recorded, user, project=project)
 
 
 def free_work(*, project: Project, user: User, **_: Any) -> None:

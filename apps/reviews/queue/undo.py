@@ -99,7 +99,7 @@ def _undo_locked(project: Project, user: User, found: Decision) -> Undone | None
         if undo_settling_label(decision, label, user):
             return Undone(decision, None, restored=True)
     elif label is not None:
-        withdraw_label(label=label, provenance={"undone_by": user.username})
+        withdraw_label(label=label, provenance={"undone_by": user.pk})
     if label is not None:
         restore_draft(project=project, user=user, label=label)
     return Undone(decision, _retake_slot(project, user, decision))
@@ -138,7 +138,7 @@ def _take_back_rejection(project: Project, user: User, pk: int, item_id: int) ->
     if decision is None or decision.label is None:
         return 0  # undone or answered in another tab
     Slot.objects.filter(label=decision.label).update(label=None)
-    withdraw_label(label=decision.label, provenance={"undone_by": user.username})
+    withdraw_label(label=decision.label, provenance={"undone_by": user.pk})
     return 1
 
 
@@ -181,7 +181,7 @@ def return_to_queue(*, project: Project, item_ids: Iterable[int], by: User, reas
 @transaction.atomic
 def _return_item(project: Project, item_id: int, by: User, why: str) -> int:
     ItemState.objects.select_for_update().get(item=item_id)
-    withdraw_all(item_id, provenance={"returned_by": by.username, "reason": why})
+    withdraw_all(item_id, provenance={"returned_by": by.pk, "reason": why})
     left = Decision.objects.leaving().filter(item=item_id)
     left.order_by().update(undone_at=timezone.now())
     if not ItemState.objects.get(item=item_id).queued:
@@ -189,7 +189,7 @@ def _return_item(project: Project, item_id: int, by: User, why: str) -> int:
     return item_id
 
 
-def withdraw_all(item_id: int, *, provenance: dict[str, str]) -> Sequence[Label]:
+def withdraw_all(item_id: int, *, provenance: dict[str, Any]) -> Sequence[Label]:
     """Withdraw the labels that people gave an item here, and empty its slots; returns the labels.
 
     Call it with the item's state locked.
@@ -234,12 +234,12 @@ def undo_settling_label(decision: Decision, label: Label, user: User) -> bool:
     # A row that a change of labels wrote supersedes the very decision that it carries over.
     before = None if label.change_id else label.supersedes
     if before is None or before.withdrawn or before.rejected:
-        withdraw_label(label=label, provenance={"undone_by": user.username})
+        withdraw_label(label=label, provenance={"undone_by": user.pk})
         slots = Slot.objects.filter(label=label)
         slots.update(label=None)
         free_slots(Slot.objects.filter(item=label.item_id, holder=user))
         return False
-    provenance = {**before.provenance, "undone_by": user.username}
+    provenance = {**before.provenance, "undone_by": user.pk}
     again = record_label(
         repeated_label(
             before, annotator=label.annotator, supersedes_id=label.pk, provenance=provenance

@@ -53,7 +53,7 @@ from apps.reviews.queue.leases import (
     renew_leases,
     revoke_leases,
 )
-from apps.reviews.queue.plan import change_review_plan
+from apps.reviews.queue.plan import change_review_plan, save_screen
 from apps.reviews.queue.selectors import live_leases, review_settings
 from apps.reviews.queue.status import queue_progress, queue_status
 from apps.reviews.queue.submission import postpone_item, skip_item, submit_label
@@ -298,7 +298,7 @@ def review_plan(request: SignedInRequest, project: Project) -> HttpResponse:
 def review_screen(request: SignedInRequest, project: Project) -> HttpResponse:
     screen = ReviewScreenForm(request.POST, instance=review_settings(project))
     if screen.is_valid():
-        screen.save()
+        save_screen(project, screen.save)
         messages.success(
             request, gettext("The review screen is changed, starting with the next item.")
         )

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics
 from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
 from apps.debates.models import Run
@@ -244,6 +245,8 @@ def begin_change(change: SchemaChange, *, launch: bool = True, heard: bool = Tru
     change.finished_at = None if carries else change.started_at
     change.items_total = ItemState.objects.filter(project=project).count() if carries else 0
     change.save()
+    versions = {"version": (change.from_schema.version, change.to_schema.version)}
+    record(Action.SCHEMA_CHANGED, project, changes=versions)
     rename_filters(change)
     if carries and heard:
         labels_changed.send(sender=SchemaChange, project=project, plan=plan)

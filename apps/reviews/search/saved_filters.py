@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.common.jobs import JobRun, ensure_jobs, job, start_job
 from apps.common.validation import check_model
 from apps.labels.services import promote_items
@@ -147,6 +148,8 @@ def set_first_filter(*, project: Project, chosen: SavedFilter | None) -> None:
     with transaction.atomic():
         start_job(KIND, project.pk)  # locks the job before its subject, as its worker does
         ReviewSettings.objects.filter(project=project).update(first_filter=chosen, first_upto=upto)
+        name = chosen.name if chosen else None
+        record(Action.PLAN_CHANGED, project, changes={"first_filter": (None, name)})
 
 
 def projects_to_apply() -> list[int]:

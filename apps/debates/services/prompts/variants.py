@@ -9,6 +9,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.debates.models import PromptVariant, Run
 from apps.debates.services.experiments import sample_verified_items
 from apps.debates.services.plans import RunPlan
@@ -135,13 +136,16 @@ def save_variant(
         if not created:
             made.title, made.retired = title, False
             made.save(update_fields=["title", "retired"])
+        record(Action.PROMPT_CREATED, made)
     return made
 
 
+@transaction.atomic
 def retire_variant(*, variant: PromptVariant) -> PromptVariant:
     """Stop offering the variant; runs that used it do not change."""
     variant.retired = True
     variant.save(update_fields=["retired"])
+    record(Action.PROMPT_RETIRED, variant)
     return variant
 
 

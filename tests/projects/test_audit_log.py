@@ -1,0 +1,178 @@
+"""The audit log as operators and managers look it up: pages, filters, CSV and REST."""
+
+import csv
+from datetime import timedelta
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.accounts.roles import Role
+from apps.common.audit import Action, record, seal_entries
+from apps.common.bulk import insert_rows
+from apps.common.models import AuditEntry
+from apps.common.readonly import ReadOnly, RecordedAdmin
+from apps.projects.admin import MembershipAdmin
+from apps.projects.models import Project
+from tests.factories.accounts import PASSWORD, UserFactory, api_of, browser_of
+from tests.factories.projects import ProjectFactory, member
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def operator() -> User:
+    return UserFactory.create(username="operator", is_superuser=True, is_staff=True)
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create(slug="hotel")
+
+
+def done(action: Action, **fields: Any) -> None:
+    with transaction.atomic():
+        record(action, **fields)
+
+
+def rows_of(answer: Any) -> list[list[str]]:
+    text = b"".join(answer.streaming_content).decode()
+    return list(csv.reader(StringIO(text)))
+
+
+def test_filters_find_by_person_action_subject_and_day(operator: User, project: Project) -> None:
+    ada = UserFactory.create(username="ada")
+    done(Action.PROJECT_CHANGED, subject=project, actor=ada)
+    done(Action.MEMBER_ADDED, subject=ada, actor=operator, project=project)
+    done(Action.WEBHOOK_DELETED, actor=operator, project=project, name="hooks.example.org")
+    rest, today = api_of(operator), timezone.now().date()
+    cases = {
+        "who=AD": ["project.changed"],
+        "who=operator": ["webhook.deleted", "member.added"],
+        "action=webhook.deleted": ["webhook.deleted"],
+        "subject=ada": ["member.added"],
+        "subject=hooks": ["webhook.deleted"],
+        "subject=hotel": ["webhook.deleted", "member.added", "project.changed"],
+        f"since={today}": ["webhook.deleted", "member.added", "project.changed"],
+        f"until={today - timedelta(days=1)}": [],
+    }
+    found = {
+        query: [row["action"] for row in rest.get(f"/api/v1/audit/?{query}").json()["results"]]
+        for query in cases
+    }
+    assert found == cases
+    assert rest.get("/api/v1/audit/?action=none").status_code == 400
+
+
+def test_the_cursor_leads_through_all_entries_although_new_ones_come(operator: User) -> None:
+    for _ in range(5):
+        done(Action.KEY_CREATED, actor=operator)
+    rest, seen = api_of(operator), []
+    url: str | None = "/api/v1/audit/?page_size=2"
+    while url:
+        page = rest.get(url).json()
+        seen += [row["id"] for row in page["results"]]
+        done(Action.KEY_REVOKED, actor=operator)
+        url = page["next"]
+    assert seen == sorted(seen, reverse=True)
+    assert len(seen) == 5
+
+
+def test_managers_see_their_project_without_addresses(operator: User, project: Project) -> None:
+    manager = member(project, Role.MANAGER)
+    browser_of(manager)
+    client = Client(REMOTE_ADDR="192.0.2.7")
+    client.force_login(manager)
+    client.post("/p/hotel/settings/", {"name": "Other", "description": ""})
+    done(Action.PROJECT_CHANGED, subject=ProjectFactory.create(slug="elsewhere"))
+    own = client.get("/p/hotel/audit/").content.decode()
+    assert "Project changed" in own
+    assert [word for word in ("192.0.2.7", "elsewhere") if word in own] == []
+    rows = client.get("/api/v1/projects/hotel/audit/").json()["results"]
+    assert [(row["action"], row["who"]) for row in rows] == [("project.changed", manager.username)]
+    assert "address" not in rows[0]
+    everything = browser_of(operator).get("/audit/").content.decode()
+    assert [word in everything for word in ("192.0.2.7", "elsewhere")] == [True, True]
+
+
+def test_the_file_has_all_entries_and_guards_formulas(operator: User) -> None:
+    done(Action.PROJECT_CHANGED, name="=HYPERLINK(1)", actor=operator)
+    seal_entries()
+    browser = browser_of(operator)
+    header, *rows = rows_of(browser.get("/audit/?action=project.changed&csv="))
+    assert header[:4] == ["When", "Who", "Action", "To what or whom"]
+    assert len(rows) == 1
+    assert rows[0][1:4] == ["operator", "Project changed", "'=HYPERLINK(1)"]
+    assert AuditEntry.objects.filter(action=Action.EXPORT_DOWNLOADED).count() == 1
+
+
+def test_a_page_of_a_long_log_costs_as_many_queries_as_one_of_a_short_log(
+    operator: User,
+) -> None:
+    browser = browser_of(operator)
+    counts = []
+    for count in (2, 3000):
+        insert_rows(
+            [
+                AuditEntry(at=timezone.now(), action="key.created", subject_name=str(number))
+                for number in range(count)
+            ]
+        )
+        with CaptureQueriesContext(connection) as queries:
+            assert browser.get("/audit/").status_code == 200
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_sign_ins_are_recorded_and_a_name_that_nobody_has_is_not() -> None:
+    UserFactory.create(username="ada")
+    client = Client(REMOTE_ADDR="192.0.2.7")
+    for name, password in (("ada", "wrong"), ("my-password-typed-here", "x"), ("ada", PASSWORD)):
+        client.post("/accounts/login/", {"login": name, "password": password})
+    client.post("/accounts/logout/")
+    entries = AuditEntry.objects.order_by("pk").select_related("subject_person")
+    assert [(entry.action, str(entry.subject_person)) for entry in entries] == [
+        ("session.refused", "ada"),
+        ("session.refused", "None"),
+        ("session.started", "ada"),
+        ("session.ended", "ada"),
+    ]
+    assert "my-password" not in str(list(entries.values()))
+
+
+def test_every_page_of_the_console_that_changes_something_records_it() -> None:
+    by_services = {MembershipAdmin}
+    unrecorded = [
+        type(page).__name__
+        for model, page in admin.site._registry.items()
+        if not isinstance(page, ReadOnly | RecordedAdmin)
+        and type(page) not in by_services
+        and model._meta.app_label in {"accounts", "projects", "llm", "common", "authors"}
+    ]
+    assert unrecorded == []
+
+
+def test_the_console_records_changes_deletions_and_passwords(operator: User) -> None:
+    user, browser = UserFactory.create(username="ada"), browser_of(operator)
+    page = browser.get(f"/admin/accounts/user/{user.pk}/change/")
+    form = {name: value for name, value in page.context["adminform"].form.initial.items() if value}
+    form |= {"is_superuser": "on", "user_permissions": []}
+    form.pop("last_login", None)
+    form.pop("date_joined", None)
+    browser.post(f"/admin/accounts/user/{user.pk}/change/", form)
+    new = {"password1": "another-horse-8", "password2": "another-horse-8"}
+    browser.post(f"/admin/accounts/user/{user.pk}/password/", new | {"usable_password": "true"})
+    browser.post(f"/admin/accounts/user/{user.pk}/delete/", {"post": "yes"})
+    about = AuditEntry.objects.filter(subject_person__user_id=user.pk).order_by("pk")
+    assert [(entry.action, entry.changes.get("is_superuser")) for entry in about] == [
+        ("console.changed", [False, True]),
+        ("password.set", None),
+        ("console.deleted", None),
+    ]
+    assert not User.objects.filter(pk=user.pk).exists()
