@@ -45,8 +45,8 @@ serve: secret install  ## production-like server (needs LABELHUB_SECRET_KEY)
 broker:
 	@test -n "$$REDIS_URL" || { echo "make worker: set REDIS_URL; without it the server has its own worker." >&2; exit 1; }
 
-worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY)
-	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO
+worker: broker secret install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY; QUEUES=interactive,runs,heavy)
+	umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(if $(QUEUES),LABELHUB_QUEUES=$(QUEUES)) $(BIN)/celery -A labelhub.celery worker --pool threads --concurrency 8 --loglevel INFO
 
 test: install-dev  ## the suite on the embedded default, without what takes long
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e and not peers" -ra

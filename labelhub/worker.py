@@ -11,12 +11,13 @@ from collections.abc import Callable
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import WorkController
+from django.conf import settings
 from django.db import close_old_connections, connections
 from kombu.transport import redis
 
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
-from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
+from apps.common.jobs import await_threads, resume_jobs, serve_queues, stop_all_jobs
 from apps.common.workers import write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
@@ -113,11 +114,14 @@ class Housekeeping:
             self._troubles.pop(keeper, None)
 
 
+if not settings.LABELHUB_EMBEDDED_WORKER:
+    app.amqp.queues.select(settings.LABELHUB_QUEUES)
 housekeeping = Housekeeping(KEEPERS, HOUSEKEEPING_SECONDS)
 
 
 @worker_ready.connect
 def _on_ready(**_: object) -> None:
+    serve_queues(app.amqp.queues.consume_from)
     housekeeping.start()
 
 

@@ -35,11 +35,13 @@ def free_port() -> int:
 class Program:
     """A running process; what it prints goes to ``log``."""
 
-    def __init__(self, command: list[str], *, log: Path, env: dict[str, str]) -> None:
+    def __init__(
+        self, command: list[str], *, log: Path, env: dict[str, str], root: Path = ROOT
+    ) -> None:
         self.log = log
         with log.open("w") as out:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, env=env, stdout=out, stderr=subprocess.STDOUT
+                command, cwd=root, env=env, stdout=out, stderr=subprocess.STDOUT
             )
 
     @property
@@ -89,6 +91,8 @@ class Stack:
     def __init__(self, folder: Path, **env: str) -> None:
         kept = {name: value for name, value in os.environ.items() if not OURS.match(name)}
         self.folder = folder
+        #: The code of the programs.
+        self.root = ROOT
         self.database = env.get("DATABASE_URL", "")
         self.env = {
             **kept,
@@ -111,7 +115,8 @@ class Stack:
     def start(self, name: str, command: list[str]) -> Program:
         """Start a program of this stack."""
         self._count += 1
-        program = Program(command, log=self.folder / f"{name}-{self._count}.log", env=self.env)
+        log = self.folder / f"{name}-{self._count}.log"
+        program = Program(command, log=log, env=self.env, root=self.root)
         self._programs.callback(program.kill)
         return program
 
@@ -135,7 +140,7 @@ class Stack:
         """Run a management command to its end; what it printed."""
         done = subprocess.run(
             [*MANAGE, *arguments],
-            cwd=ROOT,
+            cwd=self.root,
             env=self.env,
             capture_output=True,
             text=True,

@@ -15,6 +15,7 @@ from apps.accounts.models import User
 from apps.authors.models import Erasure
 from apps.common import shared_files
 from apps.common.jobs import (
+    HEAVY,
     RETRY_AFTER,
     JobRun,
     LeaseLost,
@@ -146,7 +147,7 @@ def fail_export(export_id: int, error: Exception) -> None:
     _end(export, Status.FAILED, message, stored_name="", size=0)
 
 
-@job(KIND, fail=fail_export)
+@job(KIND, fail=fail_export, queue=HEAVY)
 def write_export(run: JobRun) -> None:
     """Write a queued export; after a kill it starts again, with another file."""
     export = SavedExport.objects.select_related("project").filter(pk=run.subject).first()
