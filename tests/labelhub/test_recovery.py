@@ -236,7 +236,7 @@ def keep_writing(client: Client, stop: threading.Event) -> None:
 
 
 @thorough
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_a_backup_under_load_is_restored_elsewhere_with_changed_secrets(  # noqa: PLR0915 - a drill
     tmp_path: Path, databases: list[str]
 ) -> None:
@@ -293,6 +293,7 @@ def test_a_backup_under_load_is_restored_elsewhere_with_changed_secrets(  # noqa
 
 
 @thorough
+@pytest.mark.timeout(600)
 def test_what_cannot_be_restored_is_refused_before_any_change(
     tmp_path: Path, databases: list[str]
 ) -> None:
@@ -320,6 +321,7 @@ def test_what_cannot_be_restored_is_refused_before_any_change(
 
 
 @thorough
+@pytest.mark.timeout(600)
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, databases: list[str]) -> None:
     stack = stack_in(tmp_path / "here", databases[0])
     stack.people("boss")
@@ -381,7 +383,7 @@ def kill_at_each_step(stack: Stack, *command: str) -> Iterator[int]:
 
 
 @thorough
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_a_killed_backup_has_no_name_and_a_killed_restore_leaves_the_old_or_the_new(
     tmp_path: Path, databases: list[str]
 ) -> None:

@@ -106,7 +106,7 @@ def check_use(client: Client, slug: str) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_the_previous_version_works_on_the_new_schema(tmp_path: Path) -> None:
     version = previous_version()
     if not version:
