@@ -390,4 +390,4 @@ def test_a_worker_starts_no_thread_for_a_queue_that_others_serve(
     with TestCase.captureOnCommitCallbacks(execute=True):
         resume_jobs()
     assert sent_jobs == [(KIND, counting.project.pk)]
-    assert not [each for each in threading.enumerate() if each.name == f"job-{KIND}"]
+    assert not [thread for thread in threading.enumerate() if thread.name == f"job-{KIND}"]

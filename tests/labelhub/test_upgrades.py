@@ -1,4 +1,4 @@
-"""Upgrades: locks that are told, indexes that lock nobody, and the previous version at work."""
+"""Upgrades: locks that are expected, indexes that lock nobody, and the previous version at work."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ INDEX = models.Index(fields=["text"], name="made_for_the_test")
 
 
 @pytest.mark.parametrize(
-    ("statement", "told"),
+    ("statement", "expected"),
     [
         ('CREATE INDEX CONCURRENTLY "i" ON "labels_label" ("a");', "labels_label: SHARE UPDATE"),
         ('CREATE INDEX "i" ON "labels_label" ("a");', "labels_label: SHARE, writers wait"),
@@ -39,9 +39,9 @@ INDEX = models.Index(fields=["text"], name="made_for_the_test")
         ("-- THIS OPERATION CANNOT BE WRITTEN AS SQL", "Python code"),
     ],
 )  # fmt: skip
-def test_locks_are_told_by_statement(statement: str, told: str) -> None:
-    assert describe_lock(statement).startswith(told)
-    assert bool(describe_lock(statement)) == bool(told)
+def test_locks_are_told_by_statement(statement: str, expected: str) -> None:
+    assert describe_lock(statement).startswith(expected)
+    assert bool(describe_lock(statement)) == bool(expected)
 
 
 def indexes() -> set[str]:
