@@ -40,8 +40,8 @@ serve: install  ## production-like server (needs LABELHUB_SECRET_KEY)
 	@umask 077; DJANGO_SETTINGS_MODULE=labelhub.settings.prod $(MANAGE) collectstatic --noinput --verbosity 0
 	@exec $(LABELHUB) serve --host $(HOST) --port $(PORT) --workers $(WORKERS)
 
-worker: install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY)
-	@exec $(LABELHUB) worker
+worker: install  ## extra worker (needs REDIS_URL and LABELHUB_SECRET_KEY; QUEUES=interactive,runs,heavy)
+	@exec $(LABELHUB) worker $(if $(QUEUES),--queues $(QUEUES))
 
 test: install-dev  ## the suite on the embedded default, without what takes long
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not services and not thorough and not e2e and not peers" -ra

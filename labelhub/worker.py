@@ -18,7 +18,7 @@ from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.api.idempotency import forget_requests
 from apps.common.audit import seal_entries
-from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
+from apps.common.jobs import await_threads, resume_jobs, serve_queues, stop_all_jobs
 from apps.common.metric_files import set_role, show_process
 from apps.common.workers import write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
@@ -125,6 +125,8 @@ class Housekeeping:
             self._troubles.pop(keeper, None)
 
 
+if not settings.LABELHUB_EMBEDDED_WORKER:
+    app.amqp.queues.select(settings.LABELHUB_QUEUES)
 housekeeping = Housekeeping(KEEPERS, HOUSEKEEPING_SECONDS)
 
 
@@ -134,6 +136,7 @@ def _on_ready(**_: object) -> None:
     show_process()
     if settings.LABELHUB_WORKER_METRICS:
         listen_for_scrapes(*settings.LABELHUB_WORKER_METRICS)
+    serve_queues(app.amqp.queues.consume_from)
     housekeeping.start()
 
 

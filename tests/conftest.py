@@ -53,10 +53,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=_patience, reverse=True)
     if connection.vendor != "postgresql":
         return
-    marks, fixtures = (
-        ("django_db", "services"),
-        {"db", "transactional_db", "data_folder", "databases"},
-    )
+    marks = ("django_db", "services")
+    fixtures = {"db", "transactional_db", "data_folder", "databases"}
     reaching: dict[bool, list[pytest.Item]] = {True: [], False: []}
     for item in items:
         marked = any(map(item.get_closest_marker, marks))

@@ -116,13 +116,14 @@ def migration_lock() -> Iterator[None]:
 
 
 def prepare_database() -> None:
-    """Create the tables of an empty database.
+    """Create the tables of an empty database. One that the next version has upgraded is accepted.
 
     Raises:
         CommandError: a database with tables needs migrations, or another version made it.
     """
     executor = MigrationExecutor(connection)
-    refuse_foreign_history(executor.loader)
+    if not is_newer(executor.loader):
+        refuse_foreign_history(executor.loader)
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         with migration_lock():
             _create_tables()
@@ -131,7 +132,6 @@ def prepare_database() -> None:
 def _create_tables() -> None:
     """Called under the lock, so it looks again at what another process may have done."""
     executor = MigrationExecutor(connection)
-    refuse_foreign_history(executor.loader)
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
     if connection.introspection.table_names():
@@ -141,6 +141,18 @@ def _create_tables() -> None:
     gc.collect()
     with suppress(AttributeError):  # other C libraries have no malloc_trim
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def is_newer(loader: MigrationLoader) -> bool:
+    """Whether the next version has upgraded the database, which ours works with: it has all our
+    migrations and, in the same apps, later ones."""
+    last = dict(loader.graph.leaf_nodes())
+    applied = set(loader.applied_migrations)
+    return set(loader.graph.nodes) <= applied and all(
+        name[:4] > last[label][:4]
+        for label, name in applied
+        if label in last and (label, name) not in loader.graph.nodes
+    )
 
 
 def refuse_foreign_history(loader: MigrationLoader) -> None:

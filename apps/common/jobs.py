@@ -20,7 +20,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -76,6 +76,10 @@ class Interrupted(LabelhubError):
     code = "interrupted"
 
 
+#: Queues of tasks: what somebody waits for, runs of models, and what takes minutes. A worker serves
+#: all of them, or those that it is given.
+INTERACTIVE, RUNS, HEAVY = QUEUES = ("interactive", "runs", "heavy")
+
 Fail = Callable[[int, Exception], None]
 Work = Callable[..., None]
 
@@ -85,17 +89,19 @@ class Kind:
     """A kind of job: ``work`` does it, ``fail`` stores its failure in a transaction of its own.
 
     A kind without ``fail`` is retried until it succeeds. ``threads`` limits the kind's own threads
-    in a process, if it has them. ``lease`` replaces :data:`LEASE`.
+    in a process, if it has them. ``lease`` replaces :data:`LEASE`. ``queue``: see :data:`QUEUES`.
     """
 
     work: Work
     fail: Fail | None = None
     threads: threading.Semaphore | None = None
     lease: timedelta | None = None
+    queue: str = INTERACTIVE
 
 
 KINDS: dict[str, Kind] = {}
 _closing = threading.Event()
+_served = set(QUEUES)
 #: Postponed jobs come last.
 _TURNS = (F("lease_until").asc(nulls_first=True), "pk")
 _THREAD = "job-"
@@ -107,6 +113,7 @@ def job(
     fail: Fail | None = None,
     threads: int = 0,
     lease: timedelta | None = None,
+    queue: str = INTERACTIVE,
 ) -> Callable[[Work], Work]:
     """Register a function that does jobs of the kind ``name``.
 
@@ -114,10 +121,12 @@ def job(
     called again after a kill. It returns at once if the subject is gone or finished.
     ``threads``: run the kind in this many threads of its own in each worker process, so that it
     neither waits for other work nor delays it. ``lease``: instead of :data:`LEASE`.
+    ``queue``: one of :data:`QUEUES`.
     """
 
     def register(work: Work) -> Work:
-        KINDS[name] = Kind(work, fail, threading.Semaphore(threads) if threads else None, lease)
+        own = threading.Semaphore(threads) if threads else None
+        KINDS[name] = Kind(work, fail, own, lease, queue)
         return work
 
     return register
@@ -306,6 +315,19 @@ def work_task(kind: str, subject: int) -> None:
         _run_if_free(kind, subject)
 
 
+def route_task(
+    name: str, args: Sequence[Any] | None, *_: Any, **_options: Any
+) -> dict[str, str] | None:
+    """The queue of a task, for Celery."""
+    return {"queue": KINDS[args[0]].queue} if name == work_task.name and args else None
+
+
+def serve_queues(names: Iterable[str]) -> None:
+    """Do jobs of these queues only, in this process."""
+    _served.clear()
+    _served.update(names)
+
+
 def stop_all_jobs() -> None:
     """Ask all jobs of this process to stop soon; other workers resume them."""
     _closing.set()
@@ -327,7 +349,9 @@ def resume_jobs() -> None:
     """Wake a worker for every job that no worker holds. Cheap, and safe in several processes; call
     it in workers only, as it starts kinds with threads of their own in this process."""
     now = timezone.now()
-    threads = {name: kind.threads for name, kind in KINDS.items() if kind.threads}
+    threads = {
+        name: kind.threads for name, kind in KINDS.items() if kind.threads and kind.queue in _served
+    }
     unsent = Job.objects.filter(_free()).filter(
         Q(sent_until=None) | Q(sent_until__lte=now) | Q(kind__in=threads)
     )

@@ -18,6 +18,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.common.audit import Action, record
 from apps.common.jobs import (
+    HEAVY,
     Interrupted,
     JobRun,
     cancel_job,
@@ -159,7 +160,7 @@ def unswept_projects() -> list[int]:
     return list(rows.values_list("project_id", flat=True))
 
 
-@job(CLEAR)
+@job(CLEAR, queue=HEAVY)
 def clear_ranks(run: JobRun) -> None:
     """Order a project's queue without the model, unless it was switched on again meanwhile."""
     switch = LearningSwitch.objects.filter(pk=run.subject, on=False).select_related("project")
@@ -327,7 +328,7 @@ def fail_training(model_id: int, error: Exception) -> None:
     rows.update(status=status, message=message, finished_at=timezone.now())
 
 
-@job(KIND, fail=fail_training, threads=1)
+@job(KIND, fail=fail_training, threads=1, queue=HEAVY)
 def train(run: JobRun, *, open_learner: OpenLearner = ChildLearner) -> None:
     """Run a training. A killed worker loses its chunk; the next one makes the same classifier from
     the same gold and goes on after the last chunk."""

@@ -8,9 +8,17 @@ from typing import Any
 import django_stubs_ext
 import environ
 from csp.constants import NONE, SELF
+from kombu import Queue
 
 from labelhub import ROOT
-from labelhub.settings.checks import bucket, check_database_url, check_networks, read_rate
+from labelhub.settings.checks import (
+    QUEUES,
+    bucket,
+    check_database_url,
+    check_networks,
+    check_queues,
+    read_rate,
+)
 from labelhub.settings.console import UNFOLD  # noqa: F401 - read from here by name
 from labelhub.settings.environment import built, data_folder, make_private, read_files
 from labelhub.settings.logs import (
@@ -177,6 +185,13 @@ def database(url: str) -> dict[str, Any]:
         }
     else:
         config["CONN_HEALTH_CHECKS"] = True
+        # Server-side cursors outlive transactions, for which PgBouncer lends its connections.
+        config["DISABLE_SERVER_SIDE_CURSORS"] = env.bool("LABELHUB_PGBOUNCER", default=False)
+        if size := env.int("LABELHUB_DATABASE_POOL", default=0):
+            # Threads give their connection back after each request or task.
+            config["CONN_MAX_AGE"] = 0
+            pool = {"min_size": 1, "max_size": size, "timeout": 10}
+            config["OPTIONS"] = {**config.get("OPTIONS", {}), "pool": pool}
     return config
 
 
@@ -207,6 +222,11 @@ CHANNEL_LAYERS: dict[str, Any] = {
 }
 
 CELERY_BROKER_URL = REDIS_URL or "memory://localhost/"
+# The queues that a worker serves; docs/operators.md says what is in them.
+LABELHUB_QUEUES = check_queues("LABELHUB_QUEUES", env.list("LABELHUB_QUEUES", default=list(QUEUES)))
+CELERY_TASK_QUEUES = [Queue(name) for name in QUEUES]
+CELERY_TASK_DEFAULT_QUEUE = QUEUES[0]
+CELERY_TASK_ROUTES = ("apps.common.jobs.route_task",)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -18,6 +18,8 @@ from labelhub.core.extras import missing_extra
 
 SECRET_LENGTH = 50
 SECONDS = {"s": 1, "m": 60, "h": 3600}
+#: Those of apps/common/jobs.py, which needs settings.
+QUEUES = ("interactive", "runs", "heavy")
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 
@@ -36,6 +38,17 @@ def check_networks(name: str, entries: Iterable[str]) -> list[str]:
                 f"{name}: '{entry}' is neither an IP address nor a network such as 10.0.0.0/24."
             ) from None
     return found
+
+
+def check_queues(name: str, queues: list[str]) -> list[str]:
+    """The queues in a variable.
+
+    Raises:
+        ImproperlyConfigured: there is no such queue, or none is named.
+    """
+    if not queues or set(queues) - set(QUEUES):
+        raise ImproperlyConfigured(f"{name} is a list of {', '.join(QUEUES)}, or not set.")
+    return queues
 
 
 def check_database_url(name: str, url: str) -> str:

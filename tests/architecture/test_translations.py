@@ -41,7 +41,8 @@ ENGLISH = {
     "apps/reviews/quality/requeue.py", "apps/reviews/queue/reviewer_status.py",
     # Errors, which REST shows too.
     "apps/exchange/readers", "apps/exchange/saved/files.py", "apps/exchange/values.py",
-    "apps/common/outages.py", "apps/accounts/authentication.py", "apps/learning/learner.py",
+    "apps/common/checks.py", "apps/common/outages.py", "apps/common/s3.py",
+    "apps/accounts/authentication.py", "apps/learning/learner.py",
     "apps/llm/addresses.py", "apps/llm/completion.py", "apps/llm/error_messages.py",
     "apps/llm/http_line.py", "apps/llm/streaming.py",
 }  # fmt: skip

@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
+from django.test import TestCase
 from django.utils import timezone
 
 from apps.common import jobs
 from apps.common.jobs import (
+    HEAVY,
+    INTERACTIVE,
     KINDS,
     MOST_ATTEMPTS,
+    QUEUES,
     Interrupted,
     JobRun,
     LeaseLost,
@@ -22,6 +26,7 @@ from apps.common.jobs import (
     failure_message,
     job,
     resume_jobs,
+    serve_queues,
     start_job,
     stop_all_jobs,
     waiting_jobs,
@@ -31,7 +36,9 @@ from apps.common.jobs import (
 from apps.common.models import Job
 from apps.projects.models import Project
 from labelhub import worker
+from labelhub.celery import app
 from labelhub.core.errors import Conflict, InvalidInput, Unavailable
+from labelhub.settings.checks import QUEUES as SETTINGS_QUEUES
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -360,3 +367,27 @@ def test_a_worker_knows_every_kind_of_job() -> None:
         "reviews.change_labels", "reviews.first_filter", "reviews.requeue",
     }  # fmt: skip
     assert {kind.work for kind in KINDS.values()} == set(worker.JOBS)
+
+
+def test_tasks_go_to_the_queue_of_their_kind(counting: Counting) -> None:
+    job(KIND, queue=HEAVY)(counting.work)
+    route = app.amqp.router.route
+    assert route({}, work_task.name, (KIND, 1))["queue"].name == HEAVY
+    assert route({}, work_task.name, ("projects.mail", 1))["queue"].name == INTERACTIVE
+    assert route({}, "authors.ask_about", (1,))["queue"].name == INTERACTIVE
+    # Each worker that is not told otherwise serves all.
+    assert set(app.amqp.queues.consume_from) == set(QUEUES)
+    assert QUEUES == SETTINGS_QUEUES
+
+
+def test_a_worker_starts_no_thread_for_a_queue_that_others_serve(
+    counting: Counting, sent_jobs: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_served", set())
+    job(KIND, threads=1, queue=HEAVY)(counting.work)
+    Job.objects.update(sent_until=None)
+    serve_queues([INTERACTIVE])
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        resume_jobs()
+    assert sent_jobs == [(KIND, counting.project.pk)]
+    assert not [thread for thread in threading.enumerate() if thread.name == f"job-{KIND}"]

@@ -91,6 +91,8 @@ class Stack:
     def __init__(self, folder: Path, **env: str) -> None:
         kept = {name: value for name, value in os.environ.items() if not OURS.match(name)}
         self.folder = folder
+        #: The code of the programs.
+        self.root = ROOT
         self.database = env.get("DATABASE_URL", "")
         self.env = {
             **kept,
@@ -113,7 +115,8 @@ class Stack:
     def start(self, name: str, command: list[str]) -> Program:
         """Start a program of this stack."""
         self._count += 1
-        program = Program(command, log=self.folder / f"{name}-{self._count}.log", env=self.env)
+        log = self.folder / f"{name}-{self._count}.log"
+        program = Program(command, log=log, env=self.env, cwd=self.root)
         self._programs.callback(program.kill)
         return program
 
@@ -132,7 +135,7 @@ class Stack:
         """Run a management command to its end; what it printed."""
         done = subprocess.run(
             [*MANAGE, *arguments],
-            cwd=ROOT,
+            cwd=self.root,
             env=self.env,
             capture_output=True,
             text=True,

@@ -97,9 +97,9 @@ def test_an_archive_gives_back_what_was_written(tmp_path: Path) -> None:
 def test_each_damaged_byte_and_each_missing_end_is_noticed(tmp_path: Path) -> None:
     content = written(tmp_path / "a").read_bytes()
     path = tmp_path / "damaged"
-    damaged = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
-               for at in range(len(content))]  # fmt: skip
-    cut = [content[:at] for at in range(0, len(content), 97)]
+    damaged = [content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+               for place in range(len(content))]  # fmt: skip
+    cut = [content[:place] for place in range(0, len(content), 97)]
     for number, other in enumerate([*damaged, *cut, content + b"\0", content * 2]):
         path.write_bytes(other)
         try:
@@ -124,10 +124,10 @@ def test_lost_values_are_counted_by_kind(settings: Settings) -> None:
         variables=["NO_SUCH_API_KEY", "PATH"],
     )  # fmt: skip
     assert lost_values(manifest) == {"b": 8}
-    said = " ".join(remarks_on(manifest))
-    assert "not set here: NO_SUCH_API_KEY." in said
-    assert "4 encrypted values were unreadable" in said
-    assert "sign in again" in said
+    remarks = " ".join(remarks_on(manifest))
+    assert "not set here: NO_SUCH_API_KEY." in remarks
+    assert "4 encrypted values were unreadable" in remarks
+    assert "sign in again" in remarks
 
 
 def test_every_binary_column_is_known_to_be_encrypted_or_not() -> None:
@@ -236,7 +236,7 @@ def keep_writing(client: Client, stop: threading.Event) -> None:
 
 
 @thorough
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_a_backup_under_load_is_restored_elsewhere_with_changed_secrets(  # noqa: PLR0915 - a drill
     tmp_path: Path, databases: list[str]
 ) -> None:
@@ -259,11 +259,11 @@ def test_a_backup_under_load_is_restored_elsewhere_with_changed_secrets(  # noqa
 
         there = stack_in(tmp_path / "there", databases[1], LABELHUB_TEXT_KEYS="new")
         there.env["LABELHUB_SECRET_KEY"] = "another-secret"
-        told = refused(there, "restore", str(file), "--dry-run")
+        refusal = refused(there, "restore", str(file), "--dry-run")
         for column in ("Message.sealed", "SiteKey.sealed", "Webhook.old_secret", "sealed_key"):
-            assert column in told
-        assert "do not open 6 encrypted values" in told
-        assert "LABELHUB_TEXT_KEYS" in told
+            assert column in refusal
+        assert "do not open 6 encrypted values" in refusal
+        assert "LABELHUB_TEXT_KEYS" in refusal
         there.env["LABELHUB_TEXT_KEYS"] = "new,of-a-test-stack"
         with there:
             checked = json.loads(there.manage("restore", str(file), "--dry-run", "--json"))
@@ -293,6 +293,7 @@ def test_a_backup_under_load_is_restored_elsewhere_with_changed_secrets(  # noqa
 
 
 @thorough
+@pytest.mark.timeout(600)
 def test_what_cannot_be_restored_is_refused_before_any_change(
     tmp_path: Path, databases: list[str]
 ) -> None:
@@ -320,6 +321,7 @@ def test_what_cannot_be_restored_is_refused_before_any_change(
 
 
 @thorough
+@pytest.mark.timeout(600)
 def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, databases: list[str]) -> None:
     stack = stack_in(tmp_path / "here", databases[0])
     stack.people("boss")
@@ -381,7 +383,7 @@ def kill_at_each_step(stack: Stack, *command: str) -> Iterator[int]:
 
 
 @thorough
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 def test_a_killed_backup_has_no_name_and_a_killed_restore_leaves_the_old_or_the_new(
     tmp_path: Path, databases: list[str]
 ) -> None:

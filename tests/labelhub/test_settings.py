@@ -16,10 +16,12 @@ from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from labelhub.server import _Server
+from labelhub.settings.base import database
 from labelhub.settings.checks import (
     SECRET_LENGTH,
     check_database_url,
     check_networks,
+    check_queues,
     check_secret,
     load_secret,
 )
@@ -200,3 +202,23 @@ def test_the_files_of_a_browsable_api_that_we_do_not_have_are_not_served() -> No
 @pytest.mark.parametrize("address", ["/", "/api/docs/", "/accounts/login/", "/admin/login/"])
 def test_no_page_asks_for_them(client: Client, address: str) -> None:
     assert b"rest_framework/" not in client.get(address, follow=True).content
+
+
+def test_a_queue_that_does_not_exist_is_refused() -> None:
+    assert check_queues("LABELHUB_QUEUES", ["runs", "heavy"]) == ["runs", "heavy"]
+    for wrong in ([], ["celery"], ["runs", ""]):
+        with pytest.raises(ImproperlyConfigured, match="interactive, runs, heavy"):
+            check_queues("LABELHUB_QUEUES", wrong)
+
+
+def test_a_pool_of_connections_gives_them_back_after_each_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address = "postgres://user@127.0.0.1/labels"
+    assert database(address)["CONN_MAX_AGE"] is None
+    monkeypatch.setenv("LABELHUB_DATABASE_POOL", "12")
+    monkeypatch.setenv("LABELHUB_PGBOUNCER", "1")
+    config = database(address)
+    assert (config["CONN_MAX_AGE"], config["OPTIONS"]["pool"]["max_size"]) == (0, 12)
+    assert config["DISABLE_SERVER_SIDE_CURSORS"]
+    assert "pool" not in database("sqlite:///x")["OPTIONS"]

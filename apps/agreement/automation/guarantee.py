@@ -36,7 +36,7 @@ from apps.agreement.automation.sample import (
 )
 from apps.agreement.models import Guarantee
 from apps.common.audit import Action, record
-from apps.common.jobs import JobRun, Postponed, ensure_jobs, job, start_job
+from apps.common.jobs import HEAVY, JobRun, Postponed, ensure_jobs, job, start_job
 from apps.debates import services as debates
 from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of, stored_rule
@@ -293,7 +293,7 @@ def end_promise(project: Project, plan: SchemaPlan, **_signal: Any) -> None:
         end_guarantee(live, Ending.LABELS_CHANGED)
 
 
-@job(KIND, lease=timedelta(minutes=2))
+@job(KIND, lease=timedelta(minutes=2), queue=HEAVY)
 def look_after_job(run: JobRun) -> None:
     """Watch one promise and update its items, until there is nothing to do."""
     wanted = Guarantee.objects.filter(UNDONE, pk=run.subject).select_related("project")

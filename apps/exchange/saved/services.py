@@ -16,6 +16,7 @@ from apps.authors.models import Erasure
 from apps.common import shared_files
 from apps.common.audit import Action, record
 from apps.common.jobs import (
+    HEAVY,
     RETRY_AFTER,
     JobRun,
     LeaseLost,
@@ -153,7 +154,7 @@ def fail_export(export_id: int, error: Exception) -> None:
     _end(export, Status.FAILED, message, stored_name="", size=0)
 
 
-@job(KIND, fail=fail_export)
+@job(KIND, fail=fail_export, queue=HEAVY)
 def write_export(run: JobRun) -> None:
     """Write a queued export; after a kill it starts again, with another file."""
     export = SavedExport.objects.select_related("project").filter(pk=run.subject).first()

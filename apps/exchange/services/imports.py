@@ -21,6 +21,7 @@ from apps.common import shared_files
 from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics
 from apps.common.jobs import (
+    HEAVY,
     RETRY_AFTER,
     JobRun,
     Postponed,
@@ -291,7 +292,7 @@ def fail_import(batch_id: int, error: Exception) -> None:
     _finish(batch, ImportBatch.Status.FAILED)
 
 
-@job(KIND, fail=fail_import)
+@job(KIND, fail=fail_import, queue=HEAVY)
 def import_rows(run: JobRun, *, patience: float = math.inf) -> None:
     """Each chunk commits its rows together with the counts: an abort loses and doubles nothing."""
     unfinished = ImportBatch.objects.unfinished().filter(pk=run.subject)

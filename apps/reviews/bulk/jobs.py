@@ -18,7 +18,7 @@ from apps.accounts.roles import Role
 from apps.common import jobs
 from apps.common.addresses import parse_row_id
 from apps.common.audit import Action, record
-from apps.common.jobs import JobRun, failure_message, job
+from apps.common.jobs import HEAVY, JobRun, failure_message, job
 from apps.labels.services.states import lock_states
 from apps.projects.models import Project
 from apps.projects.selectors import role_in
@@ -173,7 +173,7 @@ def fail_job(job_id: int, error: Exception) -> None:
     bulk.save(update_fields=["status", "message", "finished_at"])
 
 
-@job(KIND, fail=fail_job)
+@job(KIND, fail=fail_job, queue=HEAVY)
 def carry_out(run: JobRun) -> None:
     """Run or undo the job; each chunk commits its changes together with its progress."""
     going = BulkJob.objects.filter(pk=run.subject, status__in=BulkJob.UNFINISHED)

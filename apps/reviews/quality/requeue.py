@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.audit import Action, record
-from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
+from apps.common.jobs import HEAVY, JobRun, failure_message, job, start_job, work_on
 from apps.labels.models import PEOPLE, Gold, ItemState, Label
 from apps.labels.services import withdraw_labels
 from apps.projects.models import Project
@@ -152,7 +152,7 @@ def fail_requeue(requeue_id: int, error: Exception) -> None:
     _end(requeue_id, Requeue.Status.FAILED, failure_message(error, advice))
 
 
-@job(KIND, fail=fail_requeue)
+@job(KIND, fail=fail_requeue, queue=HEAVY)
 def put_labels_back(run: JobRun) -> None:
     """Withdraw the labels; each chunk commits its withdrawals together with the count."""
     going = Requeue.objects.filter(pk=run.subject, status__in=Requeue.UNFINISHED)

@@ -15,7 +15,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics
-from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
+from apps.common.jobs import HEAVY, JobRun, failure_message, job, start_job, work_on
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import Carried, carry_over
@@ -117,7 +117,7 @@ def fail_change(change_id: int, error: Exception) -> None:
     change.save(update_fields=["message", "status"])
 
 
-@job(KIND, fail=fail_change)
+@job(KIND, fail=fail_change, queue=HEAVY)
 def carry_labels(run: JobRun) -> None:
     """Carry the labels over; each chunk commits its rows together with the cursor."""
     going = SchemaChange.objects.filter(pk=run.subject, status=Status.RUNNING)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.audit import Action, record
-from apps.common.jobs import JobRun, ensure_jobs, job, start_job
+from apps.common.jobs import HEAVY, JobRun, ensure_jobs, job, start_job
 from apps.common.validation import check_model
 from apps.labels.services import promote_items
 from apps.projects.models import Item, Project
@@ -166,7 +166,7 @@ def start_first_filters() -> None:
     ensure_jobs(KIND, projects_to_apply())
 
 
-@job(KIND)
+@job(KIND, queue=HEAVY)
 def apply_first_filter(run: JobRun) -> None:
     """Promote the items of the first filter, and put others back."""
     related = ReviewSettings.objects.select_related("project", "first_filter")

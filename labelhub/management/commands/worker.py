@@ -11,6 +11,7 @@ from apps.common.commands import prepare_database
 from labelhub.celery import app
 from labelhub.core.errors import InvalidInput
 from labelhub.management.private import PrivateCommand
+from labelhub.settings.checks import QUEUES
 
 
 class Command(PrivateCommand):
@@ -21,17 +22,24 @@ class Command(PrivateCommand):
         parser.add_argument(
             "--concurrency", type=int, default=8, help="Jobs at the same time, beside runs."
         )
+        parser.add_argument(
+            "--queues", default="", help="Of interactive, runs and heavy, by commas; default all."
+        )
         parser.add_argument("--loglevel", default="INFO")
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         if settings.LABELHUB_EMBEDDED_WORKER:
             raise InvalidInput("Set REDIS_URL; without it the server has its own worker.")
+        queues = options["queues"].split(",") if options["queues"] else settings.LABELHUB_QUEUES
+        if set(queues) - set(QUEUES):
+            raise InvalidInput(f"--queues takes some of {', '.join(QUEUES)}, separated by commas.")
         prepare_database()
         app.worker_main(
             [
                 "worker",
                 "--pool=threads",
                 f"--concurrency={options['concurrency']}",
+                f"--queues={','.join(queues)}",
                 f"--loglevel={options['loglevel']}",
                 f"--hostname=worker-{os.getpid()}@%h",  # several run on one machine
             ]
