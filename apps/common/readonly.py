@@ -41,7 +41,8 @@ class RecordedAdmin(ModelAdmin):
     ) -> HttpResponse:
         """Actions are one transaction with what they record, as changes are."""
         with transaction.atomic():
-            return super().changelist_view(request, extra_context)
+            response: HttpResponse = super().changelist_view(request, extra_context)
+        return response
 
     def save_model(
         self,

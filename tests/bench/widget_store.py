@@ -62,7 +62,7 @@ def site(*fields: str) -> dict[str, Any]:
     slug = f"shop-{uuid4().hex[:8]}"
     given: dict[str, Any] = dict(field.split("=", 1) for field in fields)
     project = ProjectFactory.create(slug=slug, definition=PER_ITEM)
-    unlimited = dict.fromkeys(("per_conversation", "per_day"), 10_000)
+    unlimited: dict[str, Any] = dict.fromkeys(("per_conversation", "per_day"), 10_000)
     unlimited |= dict.fromkeys(("calls_per_day", "replies_anonymous"), 10_000_000)
     return _embedding(site_with_features(project, **unlimited, **given))
 

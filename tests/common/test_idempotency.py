@@ -144,7 +144,7 @@ def test_a_file_is_known_again_however_it_is_packed() -> None:
     assert (first.status_code, first.json()["created"]) == (200, 1)
     assert again.json() == first.json()
     assert send(b'{"text": "b"}\n').status_code == 422
-    raw = {"content_type": "application/x-ndjson", "HTTP_IDEMPOTENCY_KEY": "raw"}
+    raw: dict[str, Any] = {"content_type": "application/x-ndjson", "HTTP_IDEMPOTENCY_KEY": "raw"}
     answers = [client.post(url, b'{"text": "c"}\n', **raw).json() for _ in range(2)]
     assert answers[0] == answers[1]
     assert client.post(url, b'{"text": "d"}\n', **raw).status_code == 422

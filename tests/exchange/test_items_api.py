@@ -147,7 +147,7 @@ def test_changes_are_read_on_from_a_cursor(project: Project) -> None:
     for item in items:
         call(item, "patch", {"meta": {"n": 1}})
     client, url = member_api(project, Role.VIEWER), url_of("api_item_changes", project)
-    first = client.get(url, {"since": "0", "page_size": 2}).json()
+    first = client.get(url, {"since": "0", "page_size": "2"}).json()
     assert [row["item"] for row in first["results"]] == [items[0].pk, items[1].pk]
     second = client.get(url, {"since": first["since"]}).json()
     assert ([row["item"] for row in second["results"]], second["next"]) == ([items[2].pk], None)

@@ -123,7 +123,8 @@ def test_after_a_kill_it_goes_on_and_its_counts_are_as_without(
     same = row(label="good", supersedes=True)
     rows = [row(label="bad"), same, same, same, row("b"), row("nowhere")]
     post(project, rows, format="json")
-    batch, written = ImportBatch.objects.get(), []
+    batch = ImportBatch.objects.get()
+    written: list[Any] = []
     write = label_files.write_labels
 
     def killed(*given: Any, **more: Any) -> None:

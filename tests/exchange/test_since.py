@@ -69,7 +69,7 @@ def test_the_next_address_leads_on() -> None:
     project = ProjectFactory.create()
     labels = labelled(project, 3)
     client = member_api(project)
-    page = client.get(url_of("api_label", project), {"since": "0", "page_size": 2}).json()
+    page = client.get(url_of("api_label", project), {"since": "0", "page_size": "2"}).json()
     assert (page["count"], page["previous"]) == (2, None)
     rest = client.get(page["next"]).json()
     assert [row["id"] for row in rest["results"]] == [labels[2].pk]
@@ -152,7 +152,7 @@ def test_a_page_of_a_hundred_thousand_labels_takes_as_many_queries_as_one_of_few
         add(more)
         since = write_cursor(project.pk, [first - 1 + passed])
         with CaptureQueriesContext(connection) as captured:
-            query = {"since": since, "page_size": 1000}
+            query = {"since": since, "page_size": "1000"}
             response = client.get(url_of("api_label", project), query)
         counts.append(len(captured))
         rows.append(response.json()["count"])

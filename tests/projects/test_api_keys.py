@@ -147,8 +147,10 @@ def test_a_rotated_key_works_for_its_grace_and_its_successor_as_long_as_it_was_m
     assert response.status_code == 201
     new = ApiKey.objects.get(pk=response.json()["id"])
     assert (new.name, new.scope, new.user) == ("job", "write", owner)
+    assert new.expires_at is not None
     assert abs(new.expires_at - timezone.now() - timedelta(days=30)) < timedelta(minutes=1)
     made.key.refresh_from_db()
+    assert made.key.expires_at is not None
     assert abs(made.key.expires_at - timezone.now() - timedelta(hours=2)) < timedelta(minutes=1)
     assert old.get(KEYS).status_code == 200
     ApiKey.objects.filter(pk=made.key.pk).update(expires_at=timezone.now())

@@ -135,9 +135,7 @@ def label_chunks(rows: Iterator[RawRow]) -> Iterator[list[RawRow]]:
 def count_repeated(context: ImportContext, chunk: list[RawRow]) -> None:
     """Read a chunk that was written before, for the number of identical rows that follow."""
     chunk = _name_items(context.project, chunk)
-    items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
-    by_id = {item.external_id: item for item in items.only("external_id", "options")}
-    for entry in _entries(context, chunk, by_id, ImportTally()):
+    for entry in _entries(context, chunk, _known_items(context.project, chunk), ImportTally()):
         context.with_uid(entry.item.external_id, entry.label)
 
 
@@ -186,10 +184,7 @@ def _item_id(raw: RawRow) -> str:
 
 def _write_rows(context: ImportContext, chunk: list[RawRow], result: LabelFileResult) -> None:
     tally = result.tally
-    items = Item.objects.named(context.project, {_item_id(raw) for raw in chunk})
-    found = map(_KnownItem._make, items.values_list(*_KnownItem._fields))
-    by_id = {item.external_id: item for item in found}
-    entries = list(_entries(context, chunk, by_id, tally))
+    entries = list(_entries(context, chunk, _known_items(context.project, chunk), tally))
     drafts = [
         context.label_draft(entry.item.pk, context.with_uid(entry.item.external_id, entry.label))
         for entry in entries
@@ -197,6 +192,12 @@ def _write_rows(context: ImportContext, chunk: list[RawRow], result: LabelFileRe
     for entry, outcome in zip(entries, import_labels(context.project, drafts), strict=True):
         _count_outcome(entry, outcome, tally)
     result.gold_created += _write_gold(context, entries, tally)
+
+
+def _known_items(project: Project, chunk: list[RawRow]) -> dict[str, _KnownItem]:
+    items = Item.objects.named(project, {_item_id(raw) for raw in chunk})
+    found = map(_KnownItem._make, items.values_list(*_KnownItem._fields))
+    return {item.external_id: item for item in found}
 
 
 def _entries(
