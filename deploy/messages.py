@@ -32,7 +32,7 @@ _CALL = re.compile(rf"\b({'|'.join(CALLS)})\(\s*({_STRING}(?:,\s*{_STRING})*)")
 
 #: Errors that programs, operators and logs read are English.
 ENGLISH_ERRORS = re.compile(
-    r"apps/authors/(consumers|views)/|apps/authors/selectors/(authors|sites)"
+    r"apps/accounts/(oidc|scim/)|apps/authors/(consumers|views)/|apps/authors/selectors/(authors|sites)"
     r"|apps/authors/services/(answers|authors|chat|limits|messages|privacy|trust)"
     r"|apps/common/(charts/)?(files|sealing)|apps/exchange/webhooks/transport|apps/labels/querysets"
     r"|apps/echo/(states|services/(events|offer_delivery))"

@@ -16,14 +16,14 @@ from apps.accounts.models import ApiKey, DirectoryGroup, User
 from apps.accounts.services import revoke_api_key
 from apps.accounts.sessions import end_sessions
 from apps.common.audit import Action, record
-from apps.common.readonly import RecordedAdmin
+from apps.common.readonly import ReadOnlyAdmin, RecordedAdmin
 
 # Settings name the providers, no tokens are kept, and sessions are ended with their person.
 admin.site.unregister([Authenticator, SocialAccount, SocialApp, SocialToken, UserSession])
 
 
 @admin.register(User)
-class PersonAdmin(RecordedAdmin, UserAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class PersonAdmin(UserAdmin, RecordedAdmin):  # type: ignore[type-arg]  # generic only in the stubs
     """Users. Two permissions count outside the console too: "add user" allows a manager to create
     accounts, "change slot" allows to end leases."""
 
@@ -102,18 +102,20 @@ class ApiKeyAdmin(RecordedAdmin):
         self.message_user(request, "The keys no longer work.")
 
 
-class _ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class _Removable(RecordedAdmin):
+    """Rows that only their owners add, and operators may delete."""
+
     def has_add_permission(self, _request: HttpRequest) -> bool:
-        """No: people set these up, or the provider says them."""
+        """No."""
         return False
 
     def has_change_permission(self, _request: HttpRequest, _obj: object = None) -> bool:
-        """No, for the same reason."""
+        """No."""
         return False
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(_ReadOnly):
+class AuthenticatorAdmin(_Removable):
     """Second steps. Delete all of a person who lost theirs; they set up new ones."""
 
     list_display = ["user", "type", "created_at", "last_used_at"]
@@ -124,7 +126,7 @@ class AuthenticatorAdmin(_ReadOnly):
 
 
 @admin.register(SocialAccount)
-class IdentityAdmin(_ReadOnly):
+class IdentityAdmin(_Removable):
     """Who is whom at the company's provider. Delete one to disconnect it."""
 
     list_display = ["user", "provider", "uid", "date_joined", "last_login"]
@@ -134,7 +136,7 @@ class IdentityAdmin(_ReadOnly):
 
 
 @admin.register(DirectoryGroup)
-class DirectoryGroupAdmin(_ReadOnly):
+class DirectoryGroupAdmin(ReadOnlyAdmin):
     """Groups that the provider has sent."""
 
     list_display = ["name", "external_id", "created_at"]

@@ -177,7 +177,7 @@ class GroupMember(models.Model):
 
     class Source(models.TextChoices):
         SIGN_IN = "sign_in", _("at sign-in")
-        SCIM = "scim", "SCIM"
+        SCIM = "scim", _("SCIM")
 
     group = models.ForeignKey(DirectoryGroup, on_delete=models.CASCADE, related_name="members")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="group_members")

@@ -4,6 +4,8 @@ The classes for each protocol are imported when a sign-in needs them: they load 
 ``xmlsec``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,7 +42,7 @@ def choices() -> list[Choice]:
     return found
 
 
-def find_provider(request: HttpRequest, issuer: str) -> "Provider | None":
+def find_provider(request: HttpRequest, issuer: str) -> Provider | None:
     """The provider with that issuer (or entity id), if it is configured."""
     if settings.LABELHUB_OIDC and issuer == settings.LABELHUB_OIDC["issuer"]:
         from apps.accounts.oidc import oidc_provider  # noqa: PLC0415 - see above

@@ -198,10 +198,14 @@ def record(
         },
     )
     entry.save(force_insert=True)
-    told = {"action": action.value, "actor": by.name if by else None, "via": entry.via or None}
-    told |= {"subject": about.name if about else name, "project": entry.project or None}
+    entry_fields = {
+        "action": action.value,
+        "actor": by.name if by else None,
+        "via": entry.via or None,
+    }
+    entry_fields |= {"subject": about.name if about else name, "project": entry.project or None}
     tell = security.warning if action.value.endswith(_GRAVE) else security.info
-    transaction.on_commit(lambda: tell("recorded", **told), robust=True)
+    transaction.on_commit(lambda: tell("recorded", **entry_fields), robust=True)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -28,6 +28,8 @@ ENGLISH = {
     "apps/common/design.py", "apps/common/commands.py", "apps/common/views.py",
     "apps/common/rows.py", "apps/common/api",
     "apps/common/charts/drawing.py",
+    # Names that browsers and directories send, and answers to directories.
+    "apps/accounts/oidc.py", "apps/accounts/scim", "apps/accounts/sessions.py",
     # What a host copies, what a site says to authors in its six languages, and the demo's bot.
     "apps/authors/snippets.py", "apps/authors/translations.py", "apps/authors/widget",
     "apps/authors/services", "apps/dashboards/demo_site.py",

@@ -42,7 +42,8 @@ def test_keys_that_open_nothing(site: Site, manager: APIClient) -> None:
 def test_an_unknown_site_answers_like_a_wrong_key(host: APIClient) -> None:
     unknown = host.post("/api/v1/sites/pk_nothing/messages/", message())
     wrong = server("sk_wrong").post("/api/v1/sites/pk_nothing/messages/", message())
-    assert refused(unknown, 401, "not_authenticated") == refused(wrong, 401, "not_authenticated")
+    answers = [refused(answer, 401, "not_authenticated") for answer in (unknown, wrong)]
+    assert len({str(answer | {"request_id": ""}) for answer in answers}) == 1
     assert not Message.objects.exists()
 
 
