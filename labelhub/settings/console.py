@@ -1,7 +1,10 @@
 """Settings of the operator's console, for the theme django-unfold."""
 
+from django.http import HttpRequest
 from django.templatetags.static import static
 from django.utils.translation import gettext_lazy as _
+
+from apps.common.theme import current_theme
 
 #: The accents of static/css/tokens.css, from light to dark.
 INK = {
@@ -24,6 +27,12 @@ def icon(_request: object) -> str:
     return static("favicon.svg")
 
 
+def theme(request: HttpRequest) -> str | None:
+    """The theme that this browser chose in LabelHub; None follows the system."""
+    chosen = current_theme(request)
+    return None if chosen == "auto" else chosen
+
+
 UNFOLD = {
     "SITE_TITLE": "LabelHub",
     "SITE_HEADER": "LabelHub",
@@ -31,5 +40,6 @@ UNFOLD = {
     "SITE_ICON": icon,
     "SITE_FAVICONS": [{"rel": "icon", "type": "image/svg+xml", "href": icon}],
     "COLORS": {"primary": INK},
+    "THEME": theme,
     "SIDEBAR": {"show_search": True},
 }
