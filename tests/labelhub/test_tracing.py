@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -168,22 +167,6 @@ def test_without_an_endpoint_a_span_is_nothing() -> None:
         found.rename("other")
         found.fail("because")
     assert trace_headers() == {}
-
-
-@pytest.mark.parametrize(
-    ("read", "env", "extra"),
-    [
-        (logs.tracing_endpoint, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}, "tracing"),
-        (logs.sentry_dsn, {"SENTRY_DSN": "http://a@x/1"}, "sentry"),
-    ],
-    ids=["tracing", "sentry"],
-)
-def test_a_missing_extra_is_named_at_the_start(
-    monkeypatch: pytest.MonkeyPatch, read: Any, env: dict[str, str], extra: str
-) -> None:
-    monkeypatch.setattr(logs, "_has", lambda _name: False)
-    with pytest.raises(ImproperlyConfigured, match=rf"labelhub\[{extra}\]"):
-        read(type("Reader", (Env,), {"ENVIRON": env})())
 
 
 @pytest.mark.parametrize(
