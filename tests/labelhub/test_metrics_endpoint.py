@@ -67,6 +67,7 @@ STATEMENTS = 12
         ("", LOCAL, "127.0.0.1", {}, 200),
         ("", LOCAL, "10.1.2.3", {}, 200),
         ("", LOCAL, "fd00::1", {}, 200),
+        ("", LOCAL, "::ffff:10.1.2.3", {}, 200),
         ("", LOCAL, "203.0.113.5", {}, 404),
         ("", LOCAL, "", {}, 404),
         ("", LOCAL, "nonsense", {}, 404),
@@ -341,6 +342,14 @@ def test_a_machine_with_workers_only_shows_the_same_by_the_same_rules(
     assert "cannot listen" in caplog.text
     server.shutdown()
     server.server_close()
+
+
+def test_a_worker_listens_at_addresses_of_either_kind() -> None:
+    for host in ("127.0.0.1", "::1", "::"):
+        server = listen_for_scrapes(host, 0)
+        assert server is not None, host
+        server.shutdown()
+        server.server_close()
 
 
 def test_names_that_people_choose_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
