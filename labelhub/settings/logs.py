@@ -46,6 +46,9 @@ def logging_config(env: Env, *, production: bool) -> dict[str, Any]:
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             # Without a collector: one line for each batch, not for each try.
             "opentelemetry": {"level": "ERROR"},
+            # Two lines for each task.
+            "celery.app.trace": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},
             # These log a line for each call to a model.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
