@@ -124,3 +124,14 @@ def test_secrets_are_written_once_for_their_owner_alone(tmp_path: Path) -> None:
 
     subprocess.run(command, check=True)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == made
+
+
+def test_the_table_of_settings_names_every_variable_that_is_read() -> None:
+    settings = "".join(path.read_text() for path in (ROOT / "labelhub/settings").glob("*.py"))
+    read = set(re.findall(r'\benv\.\w+\(\s*"(\w+)"', settings))
+    guide = (ROOT / "docs/operators.md").read_text().partition("## Settings")[2]
+    rows = re.findall(r"^\| (.+?) \|", guide.partition("\n## ")[0], re.MULTILINE)
+    table = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(read) > 60
+    # The row of OTEL_EXPORTER_OTLP_ENDPOINT speaks of the others.
+    assert {name for name in read - table if not name.startswith("OTEL_")} == set()
