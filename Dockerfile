@@ -1,7 +1,7 @@
 # LabelHub: server, worker and every command. Built by `make release`; docs/deploy.md says how to run it.
 ARG PYTHON=3.11
 
-FROM python:${PYTHON}-slim AS build
+FROM python:${PYTHON}-slim-trixie AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
 RUN python -m venv /opt/labelhub && python -m pip install --target /opt/build "hatchling>=1.27"
 COPY requirements.lock /src/
@@ -20,7 +20,11 @@ RUN PYTHONPATH=/opt/build /opt/labelhub/bin/pip install --no-deps --no-build-iso
  && /opt/labelhub/bin/pip uninstall --yes pip \
  && find /opt/labelhub -type d -name tests -prune -exec rm -r {} +
 
-FROM python:${PYTHON}-slim
+FROM python:${PYTHON}-slim-trixie
+# `backup` and `restore` use pg_dump, pg_restore and psql: those of PostgreSQL 17.
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends postgresql-client \
+ && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin labelhub \
  && install -d -m 0700 -o labelhub -g labelhub /var/lib/labelhub /var/lib/labelhub-secrets
 COPY --from=build /opt/labelhub /opt/labelhub

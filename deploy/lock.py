@@ -5,6 +5,7 @@ whatever index the machine uses.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,7 @@ def main() -> int:
     """Write both lock files."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    optional = [extras[name] for name in ("parquet", "png", "postgres")]
+    optional = [extras[name] for name in re.findall(r"\w+", extras["full"][0])[1:]]
     run, dev = sum(optional, project["dependencies"]), extras["dev"]
     (ROOT / "requirements.lock").write_text(frozen(run))
     (ROOT / "requirements-dev.lock").write_text(frozen(run + dev))

@@ -51,7 +51,14 @@ class ApiKeyAuthentication(BaseAuthentication):
             )
         needed = _needed_scope(request)
         if not key.allows(needed):
-            security.warning("scope refused", key=key.prefix, scope=key.scope, needed=needed)
+            security.warning(
+                "scope refused",
+                user=key.user.username,
+                user_id=key.user_id,
+                key=f"ApiKey {key.pk}",
+                scope=key.scope,
+                needed=needed,
+            )
             raise PermissionDenied(
                 f"This API key has the scope {key.scope}: use one with the scope {needed}.", "scope"
             )

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -56,8 +56,12 @@ def _with_connection(call: Callable[[], Result]) -> Result:
     if now - getattr(_looked, "at", -FINE) >= FINE:
         close_old_connections()
         _looked.at = now
+    is_fine = False
     try:
-        return call()
-    except BaseException:
-        close_old_connections()
-        raise
+        result = call()
+        is_fine = True
+        return result
+    finally:
+        # Back to the pool, where there is one: others wait for it.
+        if not is_fine or connection.settings_dict["CONN_MAX_AGE"] == 0:
+            close_old_connections()

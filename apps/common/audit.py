@@ -198,14 +198,17 @@ def record(
         },
     )
     entry.save(force_insert=True)
-    entry_fields = {
+    line = {
         "action": action.value,
-        "actor": by.name if by else None,
-        "via": entry.via or None,
+        "user": by.name if by else None,
+        "user_id": by.user_id if by else None,
+        "via": entry.via,
+        "subject": str(entry).removeprefix(action.value).strip(),
+        "name": about.name if about else entry.subject_name,
+        "project": entry.project,
     }
-    entry_fields |= {"subject": about.name if about else name, "project": entry.project or None}
     tell = security.warning if action.value.endswith(_GRAVE) else security.info
-    transaction.on_commit(lambda: tell("recorded", **entry_fields), robust=True)
+    transaction.on_commit(lambda: tell("recorded", **line), robust=True)
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

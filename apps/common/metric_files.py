@@ -119,9 +119,9 @@ class SlotsCollector:
         files = [
             str(file)
             for file in sorted(folder().glob("*.db"))
+            if (not file.name.startswith("gauge") or file.stem.rpartition("_")[2] in live)
             # A process that was killed while it claimed its slot leaves an empty file.
-            if file.stat().st_size
-            and (not file.name.startswith("gauge") or file.stem.rpartition("_")[2] in live)
+            and file.stat().st_size
         ]
         yield from MultiProcessCollector.merge(files)  # type: ignore[no-untyped-call]
 

@@ -11,10 +11,9 @@ from django.utils.functional import SimpleLazyObject
 
 from apps.common.metrics import METHODS, OTHER, REQUEST_SECONDS, REQUESTS
 from apps.common.request_record import RequestRecord
-from apps.common.security_log import SECURITY
+from apps.common.security_log import security
 
 access = structlog.get_logger("labelhub.access")
-security = structlog.get_logger(SECURITY)
 
 #: The route of what has none: unknown addresses, and requests refused before they were read.
 NO_ROUTE = "none"

@@ -5,5 +5,4 @@
 
 import structlog
 
-SECURITY = "labelhub.security"
-security = structlog.get_logger(SECURITY)
+security = structlog.get_logger("labelhub.security")

@@ -18,9 +18,7 @@ from django.conf import settings
 
 from labelhub.core.version import VERSION
 
-SERVER, CLIENT, PRODUCER, CONSUMER, INTERNAL = (
-    "SERVER", "CLIENT", "PRODUCER", "CONSUMER", "INTERNAL"
-)  # fmt: skip
+SERVER, CLIENT, CONSUMER, INTERNAL = "SERVER", "CLIENT", "CONSUMER", "INTERNAL"
 
 
 class Span:

@@ -45,7 +45,6 @@ def transcript_response(run: Run, user: User | AnonymousUser) -> StreamingHttpRe
     response = StreamingHttpResponse(lines, content_type="application/x-ndjson")
     name = f"{run.project.slug}-run-{run.pk}.debates.jsonl"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
-    response["X-Accel-Buffering"] = "no"
     return response
 
 

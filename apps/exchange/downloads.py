@@ -26,5 +26,4 @@ def export_response(
     response = StreamingHttpResponse(pieces, content_type=wanted.content_type)
     name = file_name(project, wanted, filters=filters)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
-    response["X-Accel-Buffering"] = "no"
     return response

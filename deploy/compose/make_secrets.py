@@ -27,5 +27,6 @@ def keep(name: str, content: str) -> str:
 if __name__ == "__main__":
     keep("secret-key", secrets.token_urlsafe(64))
     keep("text-keys", secrets.token_urlsafe(64))
+    keep("metrics-token", secrets.token_urlsafe(32))
     password = keep("postgres-password", secrets.token_urlsafe(32))
     keep("database-url", f"postgres://labelhub:{password}@postgres:5432/labelhub")

@@ -1,5 +1,6 @@
 """Optional parts of an installation: the extras of pyproject.toml."""
 
+from contextlib import suppress
 from importlib.util import find_spec
 
 from labelhub.core.errors import InvalidInput
@@ -13,14 +14,10 @@ class MissingExtra(InvalidInput):
 
 
 def missing_extra(module: str, extra: str) -> Phrase | None:
-    """What to say when ``module`` is not installed; None if it is.
-
-    Args:
-        module: a top-level module.
-        extra: the extra that brings it.
-    """
-    if find_spec(module):
-        return None
+    """What to say when ``module``, which ``extra`` brings, is not installed; None if it is."""
+    with suppress(ModuleNotFoundError):  # of its parent
+        if find_spec(module):
+            return None
     return Phrase(
         "This server lacks a part that this needs. Its operator can install it: "
         "labelhub[%(extra)s].",

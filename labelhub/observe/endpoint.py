@@ -8,6 +8,7 @@ import asyncio
 import ipaddress
 import logging
 import secrets
+import socket
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -75,6 +76,8 @@ def _is_trusted(address: str) -> bool:
         found = ipaddress.ip_address(address)
     except ValueError:
         return False
+    # So a socket of both kinds names an address of the older one.
+    found = getattr(found, "ipv4_mapped", None) or found
     networks = (ipaddress.ip_network(entry) for entry in settings.LABELHUB_METRICS_NETWORKS)
     return any(found in network for network in networks)
 
@@ -138,11 +141,16 @@ class _Handler(BaseHTTPRequestHandler):
         """Not each scrape."""
 
 
+class _Server6(ThreadingHTTPServer):
+    address_family = socket.AF_INET6
+
+
 def listen_for_scrapes(host: str, port: int) -> ThreadingHTTPServer | None:
     """Serve the metrics of a machine that has workers only; None, and a line in the log, if the
     port is taken: a worker without metrics is better than none."""
+    kind = _Server6 if ":" in host else ThreadingHTTPServer
     try:
-        server = ThreadingHTTPServer((host, port), _Handler)
+        server = kind((host, port), _Handler)
     except OSError as error:
         logger.error("LABELHUB_WORKER_METRICS: cannot listen on %s:%s (%s)", host, port, error)
         return None

@@ -26,8 +26,9 @@ from prometheus_client import ProcessCollector
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from apps.authors.models import Message, Question
+from apps.common.audit import chain_head
 from apps.common.metric_files import live_processes
-from apps.common.models import Job, WorkerSign
+from apps.common.models import AuditEntry, Job, WorkerSign
 from apps.common.views import redis_answers
 from apps.debates.models import Run
 from apps.labels.models import ItemState
@@ -172,13 +173,28 @@ def read_authors(now: datetime) -> Iterator[Metric]:
     yield opened
 
 
+def read_audit(now: datetime) -> Iterator[Metric]:
+    """The end of the audit log's chain, and how long entries wait to be added to it."""
+    yield GaugeMetricFamily(
+        "labelhub_audit_head",
+        "Number of the last entry in the chain of the audit log.",
+        value=chain_head().number,
+    )
+    unchained = AuditEntry.objects.filter(number=None).aggregate(oldest=Min("at"))
+    yield GaugeMetricFamily(
+        "labelhub_audit_unchained_seconds",
+        "Seconds for which the oldest entry waits to be added to the chain.",
+        value=_age(now, unchained["oldest"]),
+    )
+
+
 READERS: tuple[Read, ...] = (
-    read_queue, read_leases, read_jobs, read_runs, read_worker, read_authors,
+    read_queue, read_leases, read_jobs, read_runs, read_worker, read_authors, read_audit,
 )  # fmt: skip
 
 
 def read_database() -> list[Metric]:
-    """All numbers of the database, at the database's price of nine statements.
+    """All numbers of the database, at the database's price of a dozen statements.
 
     Raises:
         DatabaseError: it cannot be reached. One aggregate that fails leaves out its numbers only.

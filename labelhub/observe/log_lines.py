@@ -7,6 +7,7 @@ long quotations and keys in messages of errors are cut out: these may quote text
 import json
 import logging
 import re
+import sys
 import traceback
 from collections.abc import Callable, Iterator, MutableMapping
 from types import TracebackType
@@ -73,6 +74,8 @@ def _frame_lines(frames: TracebackType | None) -> Iterator[str]:
 def add_error(_logger: object, _method: str, event: EventDict) -> EventDict:
     """Replace ``exc_info`` by the report of the error."""
     found = event.pop("exc_info", None)
+    if found is True:  # structlog's exception()
+        found = sys.exc_info()
     if isinstance(found, tuple):
         found = found[1]
     if isinstance(found, BaseException):

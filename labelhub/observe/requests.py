@@ -18,12 +18,11 @@ from apps.common.request_record import (
     request_context,
     request_id_from,
 )
-from apps.common.security_log import SECURITY
+from apps.common.security_log import security
 from apps.common.tracing import SERVER, Span, span
 from labelhub.web.asgi_types import App, Message, Receive, Send
 
 access = structlog.get_logger("labelhub.access")
-security = structlog.get_logger(SECURITY)
 
 #: The status of a request whose client has left before its body was complete.
 CLIENT_LEFT = 499

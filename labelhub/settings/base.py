@@ -6,7 +6,6 @@ import os
 from typing import Any
 
 import django_stubs_ext
-import environ
 from csp.constants import NONE, SELF
 from kombu import Queue
 
@@ -20,7 +19,13 @@ from labelhub.settings.checks import (
     read_rate,
 )
 from labelhub.settings.console import UNFOLD  # noqa: F401 - read from here by name
-from labelhub.settings.environment import built, data_folder, make_private, read_files
+from labelhub.settings.environment import (
+    built,
+    data_folder,
+    make_private,
+    plain_env,
+    read_files,
+)
 from labelhub.settings.logs import (
     logging_config,
     metrics_listener,
@@ -50,7 +55,7 @@ gc.set_threshold(50_000, 20, 20)
 django_stubs_ext.monkeypatch()
 
 read_files(os.environ)
-env = environ.Env()
+env = plain_env()
 
 BASE_DIR = ROOT
 DATA_DIR = make_private(data_folder())

@@ -5,7 +5,6 @@ import ipaddress
 import os
 import tempfile
 from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -67,9 +66,19 @@ def check_database_url(name: str, url: str) -> str:
             "postgres://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FOLDER/FILE, or leave it empty. "
             "In a password, write %2F %40 %3A %23 for / @ : #."
         )
-    if engine.endswith("postgresql") and (missing := missing_extra("psycopg", "postgres")):
-        raise ImproperlyConfigured(f"{name} names PostgreSQL. {missing}")
+    if engine.endswith("postgresql"):
+        check_extra(name, "psycopg", "postgres")
     return url
+
+
+def check_extra(name: str, module: str, extra: str) -> None:
+    """Check that ``module``, which the value of the variable ``name`` needs, is installed.
+
+    Raises:
+        ImproperlyConfigured: it is not; names the extra.
+    """
+    if missing := missing_extra(module, extra):
+        raise ImproperlyConfigured(f"{name} is set. {missing}")
 
 
 def bucket(url: str) -> dict[str, Any]:
@@ -83,10 +92,8 @@ def bucket(url: str) -> dict[str, Any]:
         raise ImproperlyConfigured(
             "LABELHUB_FILES_URL is not of the form s3://BUCKET/PREFIX?endpoint=URL&region=NAME."
         )
-    if not (find_spec("storages") and find_spec("boto3")):
-        raise ImproperlyConfigured(
-            "LABELHUB_FILES_URL needs the packages of: pip install labelhub[s3]"
-        )
+    for module in ("storages", "boto3"):
+        check_extra("LABELHUB_FILES_URL", module, "s3")
     given = {
         "bucket_name": parts.netloc,
         "location": parts.path.strip("/"),

@@ -5,13 +5,14 @@ from collections.abc import MutableMapping
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+from environ import Env
 
 from labelhub import IS_INSTALLED, ROOT
 
 #: A variable with this ending names a file that holds the value, as orchestrators mount secrets.
 IN_FILE = "_FILE"
 #: Beside those of LabelHub.
-OTHERS = ("DATABASE_URL", "REDIS_URL")
+OTHERS = ("DATABASE_URL", "REDIS_URL", "SENTRY_DSN")
 
 
 def read_files(environ: MutableMapping[str, str]) -> None:
@@ -30,6 +31,21 @@ def read_files(environ: MutableMapping[str, str]) -> None:
             environ[name] = Path(path).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise ImproperlyConfigured(f"{variable}: cannot read {path}: {error}.") from None
+
+
+class _Escaped:
+    """The variables of this process, with each ``$`` as ``Env`` wants it in a value."""
+
+    def __getitem__(self, name: str) -> str:
+        return os.environ[name].replace("$", r"\$")
+
+
+def plain_env() -> Env:
+    """A reader of variables that takes ``$`` for a character. ``Env`` itself takes ``$key`` for the
+    value of another variable: a secret that begins so would silently be the default."""
+    env = Env()
+    env.escape_proxy, env.ENVIRON = True, _Escaped()
+    return env
 
 
 def default_data_folder() -> Path:

@@ -1,13 +1,12 @@
 """Settings of logs, error reports, traces and metrics; docs/observe.md explains them."""
 
-from importlib.util import find_spec
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
 from labelhub.observe.log_lines import RENDERERS, configure_structlog
-from labelhub.settings.checks import check_networks
+from labelhub.settings.checks import check_extra, check_networks
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 #: A token below this length could be guessed.
@@ -47,6 +46,9 @@ def logging_config(env: Env, *, production: bool) -> dict[str, Any]:
             "django.security.DisallowedHost": {"level": "CRITICAL"},
             # Without a collector: one line for each batch, not for each try.
             "opentelemetry": {"level": "ERROR"},
+            # Two lines for each task.
+            "celery.app.trace": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},
             # These log a line for each call to a model.
             "httpx2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
@@ -102,11 +104,8 @@ def sentry_dsn(env: Env) -> str:
         ImproperlyConfigured: the extra is not installed.
     """
     dsn: str = env.str("SENTRY_DSN", default="").strip()
-    if dsn and not _has("sentry_sdk"):
-        raise ImproperlyConfigured(
-            "SENTRY_DSN is set, but sentry-sdk is not installed: pip install 'labelhub[sentry]', "
-            "or unset SENTRY_DSN."
-        )
+    if dsn:
+        check_extra("SENTRY_DSN", "sentry_sdk", "sentry")
     return dsn
 
 
@@ -121,21 +120,11 @@ def tracing_endpoint(env: Env) -> str:
     off = env.str("OTEL_SDK_DISABLED", default="").lower() == "true"
     if off or not endpoint or env.str("OTEL_TRACES_EXPORTER", default="otlp") == "none":
         return ""
-    if not _has("opentelemetry.exporter.otlp.proto.http"):
-        raise ImproperlyConfigured(
-            "OTEL_EXPORTER_OTLP_ENDPOINT is set, but OpenTelemetry is not installed: "
-            "pip install 'labelhub[tracing]', or set OTEL_SDK_DISABLED=true."
-        )
+    name = "OTEL_EXPORTER_OTLP_ENDPOINT, without OTEL_SDK_DISABLED=true,"
+    check_extra(name, "opentelemetry.exporter.otlp.proto.http", "tracing")
     protocol = env.str("OTEL_EXPORTER_OTLP_PROTOCOL", default="http/protobuf")
     if protocol != "http/protobuf":
         raise ImproperlyConfigured(
             "OTEL_EXPORTER_OTLP_PROTOCOL: LabelHub sends http/protobuf only (port 4318 mostly)."
         )
     return endpoint
-
-
-def _has(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:  # of a parent
-        return False

@@ -5,6 +5,8 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from environ import Env
 
+from labelhub.settings.checks import check_extra
+
 
 def oidc_provider(env: Env) -> dict[str, Any]:
     """The OpenID Connect provider; empty where none is named.
@@ -34,11 +36,13 @@ def saml_provider(env: Env) -> dict[str, Any]:
     """The SAML provider; empty where none is named.
 
     Raises:
-        ImproperlyConfigured: neither metadata nor address and certificate are given.
+        ImproperlyConfigured: neither metadata nor address and certificate are given, or the extra
+            is not installed.
     """
     entity_id = env.str("LABELHUB_SAML_ENTITY_ID", default="").strip()
     if not entity_id:
         return {}
+    check_extra("LABELHUB_SAML_ENTITY_ID", "onelogin.saml2", "saml")
     provider = {
         "entity_id": entity_id,
         "name": env.str("LABELHUB_SAML_NAME", default="SAML"),
@@ -71,11 +75,13 @@ def scim_token(env: Env) -> str:
     """The token of the directory; empty: no SCIM.
 
     Raises:
-        ImproperlyConfigured: it can be guessed.
+        ImproperlyConfigured: it can be guessed, or the extra is not installed.
     """
     token: str = env.str("LABELHUB_SCIM_TOKEN", default="")
     if token and len(token) < 32:
         raise ImproperlyConfigured("LABELHUB_SCIM_TOKEN has at least 32 random characters.")
+    if token:
+        check_extra("LABELHUB_SCIM_TOKEN", "django_scim", "scim")
     return token
 
 

@@ -51,6 +51,26 @@ def test_every_service_runs_on_a_read_only_root_without_privileges() -> None:
     assert re.search(r"^USER 10001:10001$", dockerfile, re.MULTILINE)
 
 
+def test_workers_show_their_metrics_where_prometheus_can_reach_them() -> None:
+    environment = COMPOSE["services"]["worker"]["environment"]
+    assert COMPOSE["services"]["server"]["environment"].items() <= environment.items()
+    (pod,) = [found for found in containers() if found["name"] == "worker"]
+    (port,) = [found["containerPort"] for found in pod["ports"] if found["name"] == "metrics"]
+    given = {found["name"]: found["value"] for found in pod["env"]}
+    named = given["LABELHUB_WORKER_METRICS"]
+    assert named == environment["LABELHUB_WORKER_METRICS"] == f"0.0.0.0:{port}"
+
+
+def test_the_image_has_the_programs_of_the_database_that_compose_starts() -> None:
+    """``pg_dump`` refuses a newer server; Debian 13 has version 17."""
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    assert "install --yes --no-install-recommends postgresql-client" in dockerfile
+    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)) == {
+        "python:${PYTHON}-slim-trixie"
+    }
+    assert COMPOSE["services"]["postgres"]["image"] == "postgres:17"
+
+
 def test_what_the_image_copies_is_what_the_context_has() -> None:
     copied = re.findall(
         r"^COPY (?!--from)(.+) /src", (ROOT / "Dockerfile").read_text(), re.MULTILINE
@@ -90,7 +110,8 @@ def test_secrets_are_written_once_for_their_owner_alone(tmp_path: Path) -> None:
     command = [sys.executable, str(DEPLOY / "compose/make_secrets.py"), str(tmp_path)]
     subprocess.run(command, check=True, umask=0)
     made = {path.name: path.read_text() for path in tmp_path.iterdir()}
-    assert set(made) == {"secret-key", "text-keys", "postgres-password", "database-url"}
+    names = {"secret-key", "text-keys", "metrics-token", "postgres-password", "database-url"}
+    assert set(made) == names
     assert made["postgres-password"] in made["database-url"]
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in tmp_path.iterdir())
     named = {
@@ -103,3 +124,14 @@ def test_secrets_are_written_once_for_their_owner_alone(tmp_path: Path) -> None:
 
     subprocess.run(command, check=True)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == made
+
+
+def test_the_table_of_settings_names_every_variable_that_is_read() -> None:
+    settings = "".join(path.read_text() for path in (ROOT / "labelhub/settings").glob("*.py"))
+    read = set(re.findall(r'\benv\.\w+\(\s*"(\w+)"', settings))
+    guide = (ROOT / "docs/operators.md").read_text().partition("## Settings")[2]
+    rows = re.findall(r"^\| (.+?) \|", guide.partition("\n## ")[0], re.MULTILINE)
+    table = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(read) > 60
+    # The row of OTEL_EXPORTER_OTLP_ENDPOINT speaks of the others.
+    assert {name for name in read - table if not name.startswith("OTEL_")} == set()

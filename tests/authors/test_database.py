@@ -93,3 +93,22 @@ async def test_connections_are_looked_at_once_a_second_and_after_a_failure(
     monkeypatch.setattr(database, "FINE", 0.0)
     await in_database(int)
     assert len(looks) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("age", "kept"), [(None, True), (0, False)])
+def test_a_thread_keeps_its_connection_unless_there_is_a_pool(
+    monkeypatch: pytest.MonkeyPatch, age: int | None, kept: bool
+) -> None:
+    """What a pool has lent goes back after each call, or idle threads would have all of it."""
+    open_after = []
+
+    def in_a_thread() -> None:
+        monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", age)
+        database._with_connection(connection.ensure_connection)
+        open_after.append(connection.connection is not None)
+        connection.close()
+
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(in_a_thread).result()
+    assert open_after == [kept]

@@ -27,6 +27,7 @@ from apps.common.models import AuditCut, AuditEntry, AuditPerson
 from tests.conftest import without_triggers
 from tests.factories.accounts import UserFactory
 from tests.factories.projects import ProjectFactory
+from tests.fakes.log_lines import printed_lines
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -136,8 +137,10 @@ def test_the_check_names_the_first_entry_that_was_tampered_with(sql: str, words:
     fill(5, changes={"overlap": (1, 2)})
     assert check_chain()[0] == 5
     tamper(sql)
-    with pytest.raises(CommandError, match=words):
+    with printed_lines() as lines, pytest.raises(CommandError, match=words):
         call_command("check_audit")
+    (line,) = lines.json("labelhub.security", "The audit log is broken")
+    assert (line["level"], words in line["exception"]) == ("error", True)
 
 
 def test_a_noted_head_shows_that_the_end_was_cut_off_or_rewritten() -> None:

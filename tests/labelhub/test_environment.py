@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from labelhub import ROOT
 from labelhub.__main__ import DEMO, PRODUCTION, settings_for
 from labelhub.settings import environment
-from labelhub.settings.environment import data_folder, make_private, read_files
+from labelhub.settings.environment import data_folder, make_private, plain_env, read_files
 
 
 def test_values_that_lie_in_files_are_read_without_their_last_line_break(tmp_path: Path) -> None:
@@ -17,6 +17,7 @@ def test_values_that_lie_in_files_are_read_without_their_last_line_break(tmp_pat
     environ = {
         "LABELHUB_SECRET_KEY_FILE": str(file),
         "DATABASE_URL_FILE": str(file),
+        "SENTRY_DSN_FILE": str(file),
         "REDIS_URL": "kept",
         "REDIS_URL_FILE": str(file),
         "LABELHUB_TEXT_KEYS_FILE": "",
@@ -27,6 +28,7 @@ def test_values_that_lie_in_files_are_read_without_their_last_line_break(tmp_pat
     assert found == {
         "LABELHUB_SECRET_KEY": "from the file",
         "DATABASE_URL": "from the file",
+        "SENTRY_DSN": "from the file",
         "REDIS_URL": "kept",
     }
 
@@ -34,6 +36,14 @@ def test_values_that_lie_in_files_are_read_without_their_last_line_break(tmp_pat
 def test_a_missing_file_is_named_with_its_variable(tmp_path: Path) -> None:
     with pytest.raises(ImproperlyConfigured, match=r"LABELHUB_SECRET_KEY_FILE: cannot read /.*/no"):
         read_files({"LABELHUB_SECRET_KEY_FILE": str(tmp_path / "no")})
+
+
+def test_a_dollar_sign_in_a_secret_is_a_character(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = r"$HOME is \$5 or $"
+    monkeypatch.setenv("LABELHUB_TEXT_KEYS", f"{secret},$b")
+    assert plain_env().str("LABELHUB_TEXT_KEYS", default="") == f"{secret},$b"
+    assert plain_env().list("LABELHUB_TEXT_KEYS", default=[]) == [secret, "$b"]
+    assert plain_env().str("LABELHUB_NOT_SET", default="as given") == "as given"
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -171,6 +171,29 @@ def test_the_demo_is_made_in_the_home_and_other_commands_find_it(
     assert installed.files() == before
 
 
+def test_what_an_operator_needs_in_an_emergency_is_installed(
+    django_db_setup: None, installed: Installed, tmp_path: Path
+) -> None:
+    data = tmp_path / ".local/share/labelhub"
+    data.mkdir(parents=True)
+    copy_schema(data)
+    backup = str(tmp_path / "backup.tar")
+    for command in (
+        ["create_user", "ada", "--superuser"],
+        ["backup", backup],
+        ["create_user", "later"],
+        ["restore", backup, "--replace"],
+        ["create_user", "later"],  # gone with the restore
+        ["reseal"],
+        ["check_audit"],
+        ["apply_retention", "--dry-run"],
+        ["migrate", "--plan"],
+    ):
+        done = installed.run(tmp_path, *command, LABELHUB_SECRET_KEY=SECRET)
+        assert done.returncode == 0, (command, done.stderr)
+    assert installed.run(tmp_path, "create_user", "ada", LABELHUB_SECRET_KEY=SECRET).returncode == 1
+
+
 def test_a_served_page_has_its_files_compressed_and_its_texts_translated(served: Served) -> None:
     assert Client(served.address).health()[0] == 200
     _, page = read(f"{served.address}/accounts/login/", Accept_Language="de")

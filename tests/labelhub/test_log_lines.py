@@ -2,6 +2,8 @@
 
 import json
 import logging
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import structlog
@@ -94,6 +96,17 @@ def test_a_report_names_all_errors_of_a_chain_and_a_group_and_no_values() -> Non
         "in a group", "ValueError", "in a group", "TypeError",
     ]  # fmt: skip
     assert "breakfast" not in report
+
+
+@pytest.mark.parametrize("get_logger", [logging.getLogger, structlog.get_logger])
+def test_both_ways_to_log_an_exception_show_it(get_logger: Callable[[str], Any]) -> None:
+    with printed_lines() as lines:
+        try:
+            raise ValueError("broken")
+        except ValueError:
+            get_logger("labelhub.security").exception("It broke")
+    (line,) = lines.json("labelhub.security", "It broke")
+    assert line["exception"].endswith("ValueError: broken")
 
 
 def test_an_error_of_a_page_is_logged_without_the_path() -> None:

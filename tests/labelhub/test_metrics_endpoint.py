@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 import yaml
 from django.core.exceptions import ImproperlyConfigured
-from django.db import OperationalError, connection
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from environ import Env
@@ -23,6 +23,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from apps.common.audit import Action, record, seal_entries
 from apps.common.metric_files import SlotsCollector, claim_slot
 from apps.common.metrics import COUNTED, bounded
 from apps.common.models import Job, WorkerSign
@@ -41,9 +42,10 @@ ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "a-token-that-is-long-enough"
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 LOCAL = ["127.0.0.1/32", "10.0.0.0/8", "fd00::/8"]
-#: Statements of a scrape, whatever the data: whether the database answers, seven aggregates and
-#: the times of the oldest items; around each reader a transaction.
-STATEMENTS = 9
+#: Statements of a scrape, whatever the data: whether the database answers, eight aggregates, the
+#: times of the oldest items, and the end of the audit log's chain, also after entries were deleted;
+#: around each reader a transaction.
+STATEMENTS = 12
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,7 @@ STATEMENTS = 9
         ("", LOCAL, "127.0.0.1", {}, 200),
         ("", LOCAL, "10.1.2.3", {}, 200),
         ("", LOCAL, "fd00::1", {}, 200),
+        ("", LOCAL, "::ffff:10.1.2.3", {}, 200),
         ("", LOCAL, "203.0.113.5", {}, 404),
         ("", LOCAL, "", {}, 404),
         ("", LOCAL, "nonsense", {}, 404),
@@ -215,6 +218,19 @@ def test_jobs_and_runs(fresh: gauges.DatabaseGauges) -> None:
     assert found["labelhub_run_budget_used_ratio[]"] == 0.95
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_chain_of_the_audit_log(fresh: gauges.DatabaseGauges) -> None:
+    for _ in range(2):
+        with transaction.atomic():
+            record(Action.PROJECT_CHANGED)
+    seal_entries()
+    with transaction.atomic():
+        record(Action.PROJECT_CHANGED)
+    found = numbers(scrape(**BEARER)[1])
+    assert found["labelhub_audit_head[]"] == 2
+    assert 0 < found["labelhub_audit_unchained_seconds[]"] < 100
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("items", [0, 40])
 def test_a_scrape_asks_the_database_a_fixed_number_of_questions(items: int) -> None:
@@ -326,6 +342,14 @@ def test_a_machine_with_workers_only_shows_the_same_by_the_same_rules(
     assert "cannot listen" in caplog.text
     server.shutdown()
     server.server_close()
+
+
+def test_a_worker_listens_at_addresses_of_either_kind() -> None:
+    for host in ("127.0.0.1", "::1", "::"):
+        server = listen_for_scrapes(host, 0)
+        assert server is not None, host
+        server.shutdown()
+        server.server_close()
 
 
 def test_names_that_people_choose_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

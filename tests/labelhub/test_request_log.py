@@ -6,23 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import DELETION, LogEntry
-from django.test import Client
+from django.db import transaction
+from django.test import Client, RequestFactory
 
 from apps.accounts.roles import Role
 from apps.accounts.services import create_api_key, revoke_api_key
 from apps.common import middleware
+from apps.common.audit import Action, acting, record
 from apps.common.metrics import REQUESTS, SIGN_INS
 from apps.common.request_log import REFUSED
-from apps.common.request_record import request_id_from
-from apps.llm.services import remove_provider
-from apps.projects.services import delete_project, remove_member
+from apps.common.request_record import RequestRecord, request_context, request_id_from
+from apps.projects.services import delete_project
 from labelhub.observe.requests import observe_requests, observe_sockets
 from labelhub.web.asgi_types import Message
 from labelhub.web.bodies import require_whole_bodies
 from tests.factories.accounts import PASSWORD, UserFactory
 from tests.factories.labels import queued_items
-from tests.factories.llm import ProviderFactory
 from tests.factories.projects import ProjectFactory, invited, member, member_browser
 from tests.fakes.log_lines import Lines, printed_lines
 
@@ -92,8 +91,9 @@ def test_refusals_are_logged_as_warnings_with_user_or_key(client: Client, lines:
     assert (read["key"], read["user_id"]) == (f"ApiKey {reader.key.pk}", reader.key.user_id)
     wrong = {"Authorization": "Token lh_wrong-wrong-wrong-wrong"}
     assert client.get(address, headers=wrong).status_code == 401
-    key, user = reader.key, reader.key.user
-    assert lines.json("labelhub.security", f"The API key {key.pk} of {user} may only read")
+    (scope,) = lines.json("labelhub.security", "scope refused")
+    assert (scope["key"], scope["user_id"]) == (f"ApiKey {reader.key.pk}", reader.key.user_id)
+    assert (scope["scope"], scope["needed"]) == ("read", "write")
     found = lines.json("labelhub.security", "request")
     assert [(line["level"], line["status"]) for line in found] == [
         ("warning", 403), ("warning", 403), ("warning", 401),
@@ -103,66 +103,88 @@ def test_refusals_are_logged_as_warnings_with_user_or_key(client: Client, lines:
     assert reader.plain not in lines.text
 
 
-def test_failed_sign_ins_name_only_accounts_that_exist(client: Client, lines: Lines) -> None:
+def test_failed_sign_ins_name_only_accounts_that_exist(
+    client: Client, lines: Lines, django_capture_on_commit_callbacks: Any
+) -> None:
     """People type their password into the field of the name."""
     user = UserFactory.create(email="ann@example.org")
     before = SIGN_INS.labels("failed")._value.get()
     for name in (user.username, "ANN@example.org", "hunter2-my-password"):
-        client.post(
-            "/accounts/login/", {"login": name, "password": "wrong-password-1"},
-            headers={"X-Request-ID": "sign-in-attempt"},
-        )  # fmt: skip
-    failed = lines.json("labelhub.security", "sign-in failed")
-    assert [(line["level"], line["user"]) for line in failed] == [
-        ("warning", user.username), ("warning", user.username), ("warning", "(no such account)"),
-    ]  # fmt: skip
-    assert {(line["address"], line["request_id"]) for line in failed} == {
-        ("127.0.0.1", "sign-in-attempt")
-    }
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post(
+                "/accounts/login/", {"login": name, "password": "wrong-password-1"},
+                headers={"X-Request-ID": "sign-in-attempt"},
+            )  # fmt: skip
+    failed = lines.json("labelhub.security", "recorded")
+    assert [(line["level"], line["action"], line.get("name")) for line in failed] == [
+        ("warning", "session.refused", user.username),
+        ("warning", "session.refused", user.username),
+        ("warning", "session.refused", None),
+    ]
+    assert SIGN_INS.labels("failed")._value.get() == before + 3
     assert "hunter2" not in lines.text
     assert "wrong-password" not in lines.text
-    assert SIGN_INS.labels("failed")._value.get() == before + 3
 
 
-def test_a_sign_in_is_logged_with_its_user(client: Client, lines: Lines) -> None:
+def test_a_sign_in_is_logged_with_its_user(
+    client: Client, lines: Lines, django_capture_on_commit_callbacks: Any
+) -> None:
     user = UserFactory.create()
-    client.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
-    (line,) = lines.json("labelhub.security", "signed in")
-    assert (line["user_id"], line["address"]) == (user.pk, "127.0.0.1")
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
+    (line,) = lines.json("labelhub.security", "recorded")
+    assert (line["action"], line["user_id"]) == ("session.started", user.pk)
     (request,) = lines.json("labelhub.access", "request")
     assert (request["status"], request["user_id"]) == (302, user.pk)
     assert PASSWORD not in lines.text
     assert client.cookies["sessionid"].value not in lines.text
 
 
-def test_deletions_are_logged_whatever_the_level(lines: Lines) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_an_action_is_logged_whatever_the_level_with_who_what_and_from_where(
+    lines: Lines,
+) -> None:
     project = ProjectFactory.create(slug="gone")
     queued_items(project, 1)
     actor = member(project, Role.MANAGER)
     key = create_api_key(user=actor, name="k").key
-    provider = ProviderFactory.create(name="Theirs")
+    request = RequestFactory().post("/")
+    request.user = actor
+    pk = project.pk
     logging.getLogger("apps").setLevel(logging.CRITICAL)
     try:
-        remove_member(project=project, user=member(project, Role.VIEWER), actor=actor)
-        revoke_api_key(key=key)
-        remove_provider(provider)
-        delete_project(project=project, actor=actor)
-        LogEntry.objects.create(
-            user=actor, object_id="7", object_repr=TEXT, action_flag=DELETION, change_message=""
-        )
+        about = RequestRecord(id="the-request-id", address="192.0.2.7")
+        with acting(request), request_context(about):
+            revoke_api_key(key=key)
+            delete_project(project=project, actor=actor)
     finally:
         logging.getLogger("apps").setLevel(logging.WARNING)
-    found = lines.json("labelhub.security")
-    assert {line["level"] for line in found} == {"info"}
-    words = [line["event"] for line in found]
-    assert words[0].endswith("from gone")
-    assert words[1:] == [
-        f"The API key {key.pk} of {actor} was revoked",
-        "Provider Theirs was removed",
-        f"{actor} deleted the project gone",
-        "deleted in the console",
-    ]
-    assert "breakfast" not in lines.text
+    known = {
+        "logger": "labelhub.security", "event": "recorded", "user": actor.username,
+        "user_id": actor.pk, "request_id": "the-request-id", "address": "192.0.2.7",
+    }  # fmt: skip
+    found = [line for line in lines.json("labelhub.security") if "request_id" in line]
+    for line in found:
+        del line["timestamp"]
+    assert found == [
+        known | {
+            "level": "warning", "action": "key.revoked", "subject": f"apikey {key.pk}",
+            "name": f"{key.prefix}…",
+        },
+        known | {
+            "level": "warning", "action": "project.deleted", "subject": f"project {pk}",
+            "name": project.name, "project": "gone",
+        },
+    ]  # fmt: skip
+
+
+def test_what_is_rolled_back_is_not_logged(
+    lines: Lines, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
+        record(Action.PROJECT_CHANGED)
+        transaction.set_rollback(True)
+    assert lines.json("labelhub.security") == []
 
 
 def test_secrets_in_paths_are_replaced(client: Client, lines: Lines) -> None:

@@ -8,7 +8,7 @@ from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.reviews.models import Intervention, Requeue, ReviewerStatus
-from apps.reviews.quality import kept, requeue
+from apps.reviews.quality import cached_figures, requeue
 from apps.reviews.queue.reviewer_status import pause
 from tests.factories.labels import queued_items
 from tests.factories.projects import member
@@ -54,7 +54,7 @@ def test_figures_of_many_labels_are_kept_for_a_minute_and_say_so_but_a_persons_s
     worked(items[:1], person)
     assert "as of" not in client.get(page(project)).content.decode()
 
-    monkeypatch.setattr(kept, "MANY", 1)
+    monkeypatch.setattr(cached_figures, "MANY", 1)
     counted = client.get(page(project))
     worked(items[1:], person)
     pause(project=project, user=person, by=boss, reason="Too fast.")

@@ -120,7 +120,7 @@ def chooser_for(
         return None
     # New features start as they would in learning.
     state = known.state.knowing([feature.key for feature in features])
-    if state is not known.state:
+    if state is not known.state and _known.get(message.author.site_id) is known:
         _known[message.author.site_id] = replace(known, state=state)
     ended = [question.status for question in asked if question.status not in OPEN]
     answered = sum(status in _SAID for status in ended)

@@ -100,7 +100,6 @@ def file_response(export: SavedExport) -> StreamingHttpResponse:
     headers = {
         "Content-Disposition": f'attachment; filename="{export.file_name}"',
         "Content-Length": str(export.size),
-        "X-Accel-Buffering": "no",
     }
     return StreamingHttpResponse(pieces, content_type=content_type, headers=headers)
 

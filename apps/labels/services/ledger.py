@@ -73,10 +73,6 @@ def withdraw_label(*, label: Label, provenance: Mapping[str, Any] | None = None)
     return row
 
 
-def _count_labels(drafts: Iterable[NewLabel]) -> None:
-    count_stored(LABELS, Counter((draft.annotator.kind, HERE) for draft in drafts))
-
-
 def _locked_state(item_id: int) -> ItemState:
     state = _locked.first(item_id)
     if state is None:
@@ -180,7 +176,7 @@ def record_debate_results(project: Project, results: Sequence[DebateResult]) -> 
     earlier = _current_labels([draft for draft in drafts if draft])
     rows = [_revision_row(draft, earlier) if draft else None for draft in drafts]
     insert_rows([row for row in rows if row is not None])
-    _count_labels([draft for draft in drafts if draft])
+    count_stored(LABELS, Counter((draft.annotator.kind, HERE) for draft in drafts if draft))
     by_item = {result.item_id: (result, row) for result, row in zip(results, rows, strict=True)}
     refresh_states(project, ids, by_item)
     return rows

@@ -26,8 +26,8 @@ from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import get_project, role_in
 from apps.reviews.models import Requeue
 from apps.reviews.quality.anchoring import AnchoringReport, anchoring_report, in_points
+from apps.reviews.quality.cached_figures import quality_figures
 from apps.reviews.quality.charts import accuracy_chart, speed_chart
-from apps.reviews.quality.kept import quality_figures
 from apps.reviews.quality.reports import (
     HUNDRED,
     WEEK,

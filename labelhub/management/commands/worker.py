@@ -36,6 +36,7 @@ class Command(PrivateCommand):
         prepare_database()
         app.worker_main(
             [
+                "--quiet",  # its banner is no log line
                 "worker",
                 "--pool=threads",
                 f"--concurrency={options['concurrency']}",

@@ -1,11 +1,12 @@
 """``check_audit``: whether anybody changed the audit log around LabelHub."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from apps.common.audit import check_chain, seal_entries
+from apps.common.audit import BrokenChain, check_chain, seal_entries
 from apps.common.commands import LabelhubCommand
 from apps.common.models import AuditEntry
 
@@ -29,7 +30,12 @@ class Command(LabelhubCommand):
         """Check it, and add what is not in the chain yet."""
         while seal_entries():
             pass
-        checked, head = check_chain(options["head"])
+        try:
+            checked, head = check_chain(options["head"])
+        except BrokenChain:
+            # For whoever watches the log, and for Sentry, which hears of Python's own lines only.
+            logging.getLogger("labelhub.security").exception("The audit log is broken")
+            raise
         waiting = AuditEntry.objects.filter(number=None).count()
         self.say(f"The audit log is unchanged: {checked:,} entries.")
         if waiting:
