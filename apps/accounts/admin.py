@@ -16,7 +16,7 @@ from apps.accounts.models import ApiKey, DirectoryGroup, User
 from apps.accounts.services import revoke_api_key
 from apps.accounts.sessions import end_sessions
 from apps.common.audit import Action, record
-from apps.common.readonly import RecordedAdmin
+from apps.common.readonly import ReadOnlyAdmin, RecordedAdmin
 
 # Settings name the providers, no tokens are kept, and sessions are ended with their person.
 admin.site.unregister([Authenticator, SocialAccount, SocialApp, SocialToken, UserSession])
@@ -30,6 +30,7 @@ class PersonAdmin(RecordedAdmin, UserAdmin):  # type: ignore[type-arg]  # generi
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    add_fieldsets = UserAdmin.add_fieldsets  # the theme's own are empty
     list_display = ["username", "email", "first_name", "last_name", "is_active", "is_superuser"]
     list_filter = ["is_active", "is_superuser"]
     search_fields = ["username", "email", "first_name", "last_name"]
@@ -54,6 +55,8 @@ class PersonAdmin(RecordedAdmin, UserAdmin):  # type: ignore[type-arg]  # generi
         """A new person gets a password of their own at the first sign-in."""
         obj.must_change_password = obj.must_change_password or not change
         super().save_model(request, obj, form, change)
+        if change and "is_active" in form.changed_data and not obj.is_active:
+            end_sessions(obj)
 
     def user_change_password(
         self,
@@ -102,39 +105,51 @@ class ApiKeyAdmin(RecordedAdmin):
         self.message_user(request, "The keys no longer work.")
 
 
-class _ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]  # generic only in the stubs
+class _WayIn(RecordedAdmin):
+    """People set these up, or the provider says them; operators only delete them."""
+
+    list_select_related = ["user"]
+    deletion: Action
+
     def has_add_permission(self, _request: HttpRequest) -> bool:
-        """No: people set these up, or the provider says them."""
+        """No."""
         return False
 
     def has_change_permission(self, _request: HttpRequest, _obj: object = None) -> bool:
-        """No, for the same reason."""
+        """No."""
         return False
+
+    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
+        """Record whose it was."""
+        for row in queryset:
+            what = getattr(row, "type", None) or row.provider
+            record(self.deletion, row.user, changes={"type": (what, None)})
+        return super(RecordedAdmin, self).log_deletions(request, queryset)
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(_ReadOnly):
+class AuthenticatorAdmin(_WayIn):
     """Second steps. Delete all of a person who lost theirs; they set up new ones."""
 
     list_display = ["user", "type", "created_at", "last_used_at"]
     list_filter = ["type"]
     search_fields = ["user__username", "user__email"]
-    list_select_related = ["user"]
     exclude = ["data"]  # keys, sealed
+    deletion = Action.SECOND_STEP_REMOVED
 
 
 @admin.register(SocialAccount)
-class IdentityAdmin(_ReadOnly):
+class IdentityAdmin(_WayIn):
     """Who is whom at the company's provider. Delete one to disconnect it."""
 
     list_display = ["user", "provider", "uid", "date_joined", "last_login"]
     search_fields = ["user__username", "user__email", "uid"]
-    list_select_related = ["user"]
     exclude = ["extra_data"]
+    deletion = Action.IDENTITY_REMOVED
 
 
 @admin.register(DirectoryGroup)
-class DirectoryGroupAdmin(_ReadOnly):
+class DirectoryGroupAdmin(ReadOnlyAdmin):
     """Groups that the provider has sent."""
 
     list_display = ["name", "external_id", "created_at"]
