@@ -10,6 +10,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from apps.accounts.models import ApiKey, DirectoryGroup, User
@@ -105,11 +106,11 @@ class ApiKeyAdmin(RecordedAdmin):
         self.message_user(request, "The keys no longer work.")
 
 
-class _WayIn(RecordedAdmin):
-    """People set these up, or the provider says them; operators only delete them."""
+class _WayIn(ModelAdmin):
+    """People set these up, or the provider says them; operators only delete them. Signals record
+    that (``sign_ins``)."""
 
     list_select_related = ["user"]
-    deletion: Action
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
         """No."""
@@ -118,13 +119,6 @@ class _WayIn(RecordedAdmin):
     def has_change_permission(self, _request: HttpRequest, _obj: object = None) -> bool:
         """No."""
         return False
-
-    def log_deletions(self, request: HttpRequest, queryset: QuerySet[Any]) -> Any:
-        """Record whose it was."""
-        for row in queryset:
-            what = getattr(row, "type", None) or row.provider
-            record(self.deletion, row.user, changes={"type": (what, None)})
-        return super(RecordedAdmin, self).log_deletions(request, queryset)
 
 
 @admin.register(Authenticator)
@@ -135,7 +129,6 @@ class AuthenticatorAdmin(_WayIn):
     list_filter = ["type"]
     search_fields = ["user__username", "user__email"]
     exclude = ["data"]  # keys, sealed
-    deletion = Action.SECOND_STEP_REMOVED
 
 
 @admin.register(SocialAccount)
@@ -145,7 +138,6 @@ class IdentityAdmin(_WayIn):
     list_display = ["user", "provider", "uid", "date_joined", "last_login"]
     search_fields = ["user__username", "user__email", "uid"]
     exclude = ["extra_data"]
-    deletion = Action.IDENTITY_REMOVED
 
 
 @admin.register(DirectoryGroup)

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterable
 
-from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.db import transaction
@@ -80,7 +79,7 @@ def apply_groups(user: User) -> None:
 def _shut_out(user: User) -> None:
     for key in user.api_keys.active():
         revoke_api_key(key=key)
-    if UserSession.objects.filter(user=user).exists():
+    if user.last_login is not None:
         end_sessions(user)
 
 

@@ -101,8 +101,6 @@ def _sign_in(claims: Claims) -> User | None:
         user = _create(claims)
     if identity is None:
         SocialAccount.objects.create(user=user, provider=claims.issuer, uid=claims.subject)
-        connected = {"provider": (None, claims.issuer)}
-        record(Action.IDENTITY_CONNECTED, user, actor=user, changes=connected)
     if user.is_active:
         _update(user, claims)
         set_groups(user, claims.groups, GroupMember.Source.SIGN_IN)
@@ -142,8 +140,7 @@ def _leave_no_other_way_in(user: User) -> None:
     user.save(update_fields=["password", "must_change_password"])
     for key in user.api_keys.active():
         revoke_api_key(key=key)
-    if Authenticator.objects.filter(user=user).delete()[0]:
-        record(Action.SECOND_STEP_REMOVED, user)
+    Authenticator.objects.filter(user=user).delete()
     end_sessions(user)
 
 
@@ -151,7 +148,7 @@ def _create(claims: Claims) -> User:
     user = User(username=free_username(claims.username or claims.email))
     user.set_unusable_password()
     user.save()
-    record(Action.USER_CREATED, user, actor=user, changes={"provider": (None, claims.issuer)})
+    record(Action.USER_CREATED, user, changes={"provider": (None, claims.issuer)})
     return user
 
 
@@ -187,7 +184,7 @@ def _update(user: User, claims: Claims) -> None:
             user.email = email
     if changed := differences(before, {name: getattr(user, name) for name in fields}):
         user.save(update_fields=fields)
-        record(Action.USER_CHANGED, user, actor=user, changes=shown_changes(changed))
+        record(Action.USER_CHANGED, user, changes=shown_changes(changed))
 
 
 def visible(name: str) -> str:

@@ -1,14 +1,13 @@
-"""Sign-ins and ways in, in the audit log and in the metrics, as the libraries signal them."""
+"""Sign-ins and ways in, in the audit log and in metrics, as libraries and models signal them."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from allauth.mfa.models import Authenticator
-from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
-from allauth.socialaccount.models import SocialLogin
-from allauth.socialaccount.signals import social_account_added
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db import transaction
+from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 
@@ -49,33 +48,28 @@ def record_refusal(user: User | None) -> None:
         record(Action.SIGN_IN_FAILED, user)
 
 
-@receiver(authenticator_added)
-def _record_second_step(user: User, authenticator: Authenticator, **_: Any) -> None:
-    _record_step(Action.SECOND_STEP_ADDED, user, new=authenticator.type)
+@receiver(post_save, sender=Authenticator)
+def _record_second_step(instance: Authenticator, *, created: bool, **_: Any) -> None:
+    if created:
+        _record_way_in(Action.SECOND_STEP_ADDED, instance.user, new=instance.type)
 
 
-@receiver(authenticator_removed)
-def _record_removed_step(user: User, authenticator: Authenticator, **_: Any) -> None:
-    _record_step(Action.SECOND_STEP_REMOVED, user, old=authenticator.type)
+@receiver(post_delete, sender=Authenticator)
+def _record_removed_step(instance: Authenticator, **_: Any) -> None:
+    _record_way_in(Action.SECOND_STEP_REMOVED, instance.user, old=instance.type)
 
 
-@receiver(authenticator_reset)
-def _record_new_codes(user: User, **_: Any) -> None:
-    _record_step(Action.RECOVERY_CODES_REPLACED, user)
+@receiver(post_save, sender=SocialAccount)
+def _record_identity(instance: SocialAccount, *, created: bool, **_: Any) -> None:
+    if created:
+        _record_way_in(Action.IDENTITY_CONNECTED, instance.user, new=instance.provider)
 
 
-def _record_step(
-    action: Action, user: User, old: str | None = None, new: str | None = None
-) -> None:
-    changes = {"type": (old, new)} if old or new else None
+@receiver(post_delete, sender=SocialAccount)
+def _record_removed_identity(instance: SocialAccount, **_: Any) -> None:
+    _record_way_in(Action.IDENTITY_REMOVED, instance.user, old=instance.provider)
+
+
+def _record_way_in(action: Action, user: User, old: str | None = None, new: str = "") -> None:
     with transaction.atomic():
-        record(action, user, changes=changes)
-
-
-@receiver(social_account_added)
-def _record_connection(sociallogin: SocialLogin, **_: Any) -> None:
-    account = sociallogin.account
-    with transaction.atomic():
-        record(
-            Action.IDENTITY_CONNECTED, account.user, changes={"provider": (None, account.provider)}
-        )
+        record(action, user, changes={"kind": (old, new or None)})

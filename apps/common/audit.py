@@ -52,7 +52,6 @@ class Action(models.TextChoices):
     SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
     SECOND_STEP_ADDED = "second_step.added", _("Second step set up")
     SECOND_STEP_REMOVED = "second_step.removed", _("Second step removed")
-    RECOVERY_CODES_REPLACED = "second_step.codes_replaced", _("Recovery codes replaced")
     IDENTITY_CONNECTED = "identity.connected", _("Connected with the company's sign-in")
     IDENTITY_REMOVED = "identity.removed", _("Disconnected from the company's sign-in")
     PASSWORD_CHANGED = "password.changed", _("Password changed")

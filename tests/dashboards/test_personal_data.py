@@ -105,12 +105,13 @@ def test_the_file_has_everything_about_them(ada: User) -> None:
     lengths = {name: len(rows) for name, rows in data.items() if name != "account"}
     assert lengths == {
         "memberships": 1, "api_keys": 1, "sessions": 2, "invitations": 1, "notifications": 1,
-        "comments": 1, "mentions": 1, "drafts": 0, "labels": 1, "audit_log": 3,
+        "comments": 1, "mentions": 1, "drafts": 0, "labels": 1, "audit_log": 5,
         "devices": 1, "second_steps": 1, "identities": 1, "groups": 1,
     }  # fmt: skip
     assert data["labels"][0]["value"] == "good"
     assert [entry["action"] for entry in data["audit_log"]] == [
-        "session.started", "session.started", "user.exported",
+        "session.started", "identity.connected", "second_step.added", "session.started",
+        "user.exported",
     ]  # fmt: skip
     assert ApiKey.objects.get().digest not in answered.content.decode()
 

@@ -86,9 +86,10 @@ def test_nobody_has_keys_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_narrower_key_gets_no_answer_that_a_wider_one_got() -> None:
     operator = UserFactory.create(is_superuser=True)
-    body, once = {"name": "x", "scope": "admin"}, {"HTTP_IDEMPOTENCY_KEY": "k-1"}
-    assert program(operator, scope="admin").post(KEYS, body, **once).status_code == 201
-    refused = program(operator, scope="write").post(KEYS, body, **once)
+    body, once = {"name": "x", "scope": "admin"}, "k-1"
+    wide, narrow = program(operator, scope="admin"), program(operator, scope="write")
+    assert wide.post(KEYS, body, HTTP_IDEMPOTENCY_KEY=once).status_code == 201
+    refused = narrow.post(KEYS, body, HTTP_IDEMPOTENCY_KEY=once)
     assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused")
 
 
