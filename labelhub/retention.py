@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.common.audit import Action, cut_log, old_entries, record
@@ -103,8 +104,17 @@ def _days(setting: str) -> Callable[[], timedelta | None]:
     return lambda: timedelta(days=days) if (days := getattr(settings, setting)) > 0 else None
 
 
+def _ended_sessions(before: datetime) -> QuerySet[UserSession]:
+    """Devices of sessions that ended; of one that just begins, the session may not be stored."""
+    key = OuterRef("session_key")
+    current = Session.objects.filter(session_key=key, expire_date__gte=before)
+    rows: QuerySet[UserSession] = UserSession.objects.filter(~Exists(current))
+    return rows.filter(last_seen_at__lt=before - timedelta(hours=1))
+
+
 RULES = (
     Rule("sessions", timedelta, lambda before: Session.objects.filter(expire_date__lt=before)),
+    Rule("devices of sessions", timedelta, _ended_sessions),
     Rule(
         "notifications",
         lambda: NOTIFICATIONS_KEPT,

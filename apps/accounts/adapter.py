@@ -28,6 +28,7 @@ from apps.accounts.models import User
 from apps.accounts.providers import by_provider, find_provider, must_use_provider, saml_app
 from apps.accounts.sessions import list_session
 from apps.accounts.sign_in_failures import failure_page
+from apps.accounts.sign_ins import record_refusal
 from apps.common.addresses import shows_page
 from apps.common.audit import Action, record
 from apps.common.sealing import seal, unseal
@@ -59,11 +60,13 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         by_social = "sociallogin" in (kwargs["signal_kwargs"] or {})
         if isinstance(user, User) and not by_social and must_use_provider(user):
             logger.warning("refused %s, who signs in by the provider only", user)
+            record_refusal(user)
             messages.error(request, gettext("Sign in with the button of your company."))
             return redirect("account_login")
         response: HttpResponse | None = super().pre_login(request, user, **kwargs)
         if response is not None:
             logger.warning("refused %s, whose account is not active", user)
+            record_refusal(user if isinstance(user, User) else None)
         return response
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
@@ -149,6 +152,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             user = sign_in_identity(sociallogin.claims)
         except SignInRefused as refusal:
             logger.warning("refused %s: %s", sociallogin.account.uid, refusal.message)
+            record_refusal(None)
             raise ImmediateHttpResponse(
                 failure_page(request, "refused", words=refusal.message)
             ) from None

@@ -10,6 +10,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
+from unfold.admin import ModelAdmin
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 
 from apps.accounts.models import ApiKey, DirectoryGroup, User
@@ -30,6 +31,7 @@ class PersonAdmin(UserAdmin, RecordedAdmin):  # type: ignore[type-arg]  # generi
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    add_fieldsets = UserAdmin.add_fieldsets  # the theme's own are empty
     list_display = ["username", "email", "first_name", "last_name", "is_active", "is_superuser"]
     list_filter = ["is_active", "is_superuser"]
     search_fields = ["username", "email", "first_name", "last_name"]
@@ -54,6 +56,8 @@ class PersonAdmin(UserAdmin, RecordedAdmin):  # type: ignore[type-arg]  # generi
         """A new person gets a password of their own at the first sign-in."""
         obj.must_change_password = obj.must_change_password or not change
         super().save_model(request, obj, form, change)
+        if change and "is_active" in form.changed_data and not obj.is_active:
+            end_sessions(obj)
 
     def user_change_password(
         self,
@@ -102,8 +106,11 @@ class ApiKeyAdmin(RecordedAdmin):
         self.message_user(request, "The keys no longer work.")
 
 
-class _Removable(RecordedAdmin):
-    """Rows that only their owners add, and operators may delete."""
+class _WayIn(ModelAdmin):
+    """People set these up, or the provider says them; operators only delete them. Signals record
+    that (``sign_ins``)."""
+
+    list_select_related = ["user"]
 
     def has_add_permission(self, _request: HttpRequest) -> bool:
         """No."""
@@ -115,23 +122,21 @@ class _Removable(RecordedAdmin):
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(_Removable):
+class AuthenticatorAdmin(_WayIn):
     """Second steps. Delete all of a person who lost theirs; they set up new ones."""
 
     list_display = ["user", "type", "created_at", "last_used_at"]
     list_filter = ["type"]
     search_fields = ["user__username", "user__email"]
-    list_select_related = ["user"]
     exclude = ["data"]  # keys, sealed
 
 
 @admin.register(SocialAccount)
-class IdentityAdmin(_Removable):
+class IdentityAdmin(_WayIn):
     """Who is whom at the company's provider. Delete one to disconnect it."""
 
     list_display = ["user", "provider", "uid", "date_joined", "last_login"]
     search_fields = ["user__username", "user__email", "uid"]
-    list_select_related = ["user"]
     exclude = ["extra_data"]
 
 

@@ -8,8 +8,11 @@ from django.contrib.auth.models import Permission
 from django.db import transaction
 
 from apps.accounts.models import DirectoryGroup, GroupMember, User
-from apps.accounts.services import ADD_USER
+from apps.accounts.providers import must_use_provider
+from apps.accounts.services import ADD_USER, revoke_api_key
+from apps.accounts.sessions import end_sessions
 from apps.accounts.signals import groups_changed
+from apps.common.audit import Action, record
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +24,12 @@ MOST_GROUPS = 2000
 def groups_of(user: User) -> set[str]:
     """The names of the groups that any source puts ``user`` in."""
     return set(user.group_members.values_list("group__name", flat=True))
+
+
+def may_sign_in(groups: Iterable[str]) -> bool:
+    """Whether the settings let people of these groups in."""
+    allowed = settings.LABELHUB_SSO_ALLOWED_GROUPS
+    return not allowed or not set(allowed).isdisjoint(groups)
 
 
 @transaction.atomic
@@ -51,11 +60,27 @@ def set_groups(user: User, names: Iterable[str], source: GroupMember.Source) -> 
 @transaction.atomic
 def apply_groups(user: User) -> None:
     """Give and take the rights on the server that the groups of ``user`` give, then those in
-    projects. What was given by hand stays."""
+    projects. What was given by hand stays. Whom no group lets in any more is signed out, and their
+    API keys are revoked.
+
+    The account is locked before the projects. One after the other, all see the newest groups.
+    """
+    fresh = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    for name in ("operator_by_group", "creator_by_group", "is_superuser", "is_staff"):
+        setattr(user, name, getattr(fresh, name))
     groups = groups_of(user)
     _apply_operator(user, wanted=not groups.isdisjoint(settings.LABELHUB_SSO_OPERATORS))
     _apply_creator(user, wanted=not groups.isdisjoint(settings.LABELHUB_SSO_ACCOUNT_CREATORS))
     groups_changed.send(sender=User, user=user)
+    if not may_sign_in(groups) and must_use_provider(user):
+        _shut_out(user)
+
+
+def _shut_out(user: User) -> None:
+    for key in user.api_keys.active():
+        revoke_api_key(key=key)
+    if user.last_login is not None:
+        end_sessions(user)
 
 
 def _apply_operator(user: User, *, wanted: bool) -> None:
@@ -63,9 +88,7 @@ def _apply_operator(user: User, *, wanted: bool) -> None:
         return
     user.operator_by_group = user.is_superuser = user.is_staff = wanted
     user.save(update_fields=["operator_by_group", "is_superuser", "is_staff"])
-    logger.warning(
-        "%s %s an operator by their groups", user, "became" if wanted else "is no longer"
-    )
+    record(Action.USER_CHANGED, user, changes={"operator_by_group": (not wanted, wanted)})
 
 
 def _apply_creator(user: User, *, wanted: bool) -> None:
@@ -77,4 +100,4 @@ def _apply_creator(user: User, *, wanted: bool) -> None:
     change(permission)
     user.creator_by_group = wanted
     user.save(update_fields=["creator_by_group"])
-    logger.warning("%s %s create accounts by their groups", user, "may" if wanted else "may not")
+    record(Action.USER_CHANGED, user, changes={"creator_by_group": (not wanted, wanted)})

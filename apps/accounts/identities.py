@@ -9,7 +9,6 @@ address equals is a refusal: whoever owns that account connects it on its own pa
 import logging
 import re
 import unicodedata
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from allauth.mfa.models import Authenticator
@@ -18,11 +17,12 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
-from apps.accounts.directory import groups_of, set_groups
+from apps.accounts.directory import groups_of, may_sign_in, set_groups
 from apps.accounts.models import GroupMember, User
+from apps.accounts.services import revoke_api_key, shown_changes
 from apps.accounts.sessions import end_sessions
+from apps.common.audit import Action, differences, record
 from labelhub.core.errors import Forbidden
 
 logger = logging.getLogger(__name__)
@@ -76,7 +76,7 @@ def sign_in_identity(claims: Claims) -> User:
         user = _sign_in(claims)
     except IntegrityError:  # their first sign-in in two windows at once
         user = _sign_in(claims)
-    if user is None or not _may_sign_in(groups_of(user)):
+    if user is None or not may_sign_in(groups_of(user)):
         raise SignInRefused(
             "Your account at %(provider)s may not use this server: ask who manages it to add you.",
             provider=claims.issuer,
@@ -87,28 +87,24 @@ def sign_in_identity(claims: Claims) -> User:
 @transaction.atomic
 def _sign_in(claims: Claims) -> User | None:
     """None for somebody unknown who is in no group that may sign in."""
+    # The account waits for others who change it, such as its erasure, and is then read.
     identity = (
         SocialAccount.objects.select_related("user")
+        .select_for_update(of=("self", "user"), no_key=True)
         .filter(provider=claims.issuer, uid=claims.subject)
         .first()
     )
     user = identity.user if identity else _linkable(claims)
     if user is None:
-        if not _may_sign_in(claims.groups):
+        if not may_sign_in(claims.groups):
             return None
         user = _create(claims)
     if identity is None:
         SocialAccount.objects.create(user=user, provider=claims.issuer, uid=claims.subject)
-        logger.warning("%s is now %s of %s", user, claims.subject, claims.issuer)
     if user.is_active:
         _update(user, claims)
         set_groups(user, claims.groups, GroupMember.Source.SIGN_IN)
     return user
-
-
-def _may_sign_in(groups: Iterable[str]) -> bool:
-    allowed = settings.LABELHUB_SSO_ALLOWED_GROUPS
-    return not allowed or not set(allowed).isdisjoint(groups)
 
 
 def _linkable(claims: Claims) -> User | None:
@@ -118,10 +114,10 @@ def _linkable(claims: Claims) -> User | None:
     Raises:
         SignInRefused: somebody else's account has the address.
     """
-    made = User.objects.exclude(scim_name="").filter(scim_external_id=claims.subject)
-    owner = made.first()
+    people = User.objects.select_for_update(no_key=True)
+    owner = people.exclude(scim_name="").filter(scim_external_id=claims.subject).first()
     if owner is None and claims.verified_email:
-        owner = User.objects.filter(email__iexact=claims.verified_email).first()
+        owner = people.filter(email__iexact=claims.verified_email).first()
     if owner is None:
         return None
     trusted = owner.scim_name or (
@@ -142,7 +138,8 @@ def _leave_no_other_way_in(user: User) -> None:
     user.set_unusable_password()
     user.must_change_password = False
     user.save(update_fields=["password", "must_change_password"])
-    user.api_keys.active().update(revoked_at=timezone.now())
+    for key in user.api_keys.active():
+        revoke_api_key(key=key)
     Authenticator.objects.filter(user=user).delete()
     end_sessions(user)
 
@@ -151,6 +148,7 @@ def _create(claims: Claims) -> User:
     user = User(username=free_username(claims.username or claims.email))
     user.set_unusable_password()
     user.save()
+    record(Action.USER_CREATED, user, changes={"provider": (None, claims.issuer)})
     return user
 
 
@@ -174,6 +172,8 @@ def free_username(wanted: str) -> str:
 
 def _update(user: User, claims: Claims) -> None:
     """Names as the provider says; the address too, unless another account has it."""
+    fields = ("first_name", "last_name", "email")
+    before = {name: getattr(user, name) for name in fields}
     user.first_name = visible(claims.first_name) or user.first_name
     user.last_name = visible(claims.last_name) or user.last_name
     email = claims.verified_email
@@ -182,7 +182,9 @@ def _update(user: User, claims: Claims) -> None:
             logger.warning("%s keeps their address: another account has the new one", user)
         else:
             user.email = email
-    user.save(update_fields=["first_name", "last_name", "email"])
+    if changed := differences(before, {name: getattr(user, name) for name in fields}):
+        user.save(update_fields=fields)
+        record(Action.USER_CHANGED, user, changes=shown_changes(changed))
 
 
 def visible(name: str) -> str:

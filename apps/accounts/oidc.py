@@ -153,7 +153,9 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
         fitting = [
             key
             for key in keys
-            if header.get("kid") in (None, key.key_id) and key.public_key_use in (None, "sig")
+            if header.get("kid") in (None, key.key_id)
+            and key.public_key_use in (None, "sig")
+            and _signs(key, header.get("alg"))
         ]
         if not fitting:
             raise _Untrusted("no published key fits the token")
@@ -256,6 +258,17 @@ def log_out(token: str) -> None:
     if identity is not None:
         end_sessions(identity.user)
         logger.warning("the provider signed %s out", identity.user)
+
+
+def _signs(key: jwt.PyJWK, algorithm: object) -> bool:
+    """Whether ``key`` is of the kind that ``algorithm`` needs; PyJWT fails with other errors."""
+    if algorithm not in ALGORITHMS:
+        return False
+    try:
+        jwt.get_algorithm_by_name(str(algorithm)).prepare_key(key.key)
+    except (TypeError, ValueError, jwt.PyJWTError):
+        return False
+    return True
 
 
 def reason_of(error: Exception) -> str:

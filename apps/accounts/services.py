@@ -1,6 +1,7 @@
 """Create and change users and API keys."""
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -11,13 +12,16 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
-from apps.common.audit import Action, record
+from apps.accounts.sessions import end_sessions
+from apps.common.audit import Action, differences, record
 from apps.common.sealing import digest
 from apps.common.validation import check_model
 from labelhub.core.errors import Conflict, Forbidden, InvalidInput
 
 KEY_MARK = "lh_"
 ADD_USER = ("add_user", "accounts", "user")
+#: Keys that work of one person: each has a limit of requests of its own.
+MOST_KEYS = 200
 #: The longest life of a key with an end, and the longest grace of a rotated one, in days.
 MOST_DAYS, MOST_GRACE_DAYS = 3650, 30
 PREFIX_LENGTH = len(KEY_MARK) + 6
@@ -110,6 +114,7 @@ def create_api_key(
         InvalidInput: the name is empty or too long, the scope unknown or not for this key, or the
             end in the past.
         Forbidden: ``by`` does not cover the new key.
+        Conflict: ``user`` has too many keys.
     """
     plain = KEY_MARK + secrets.token_urlsafe(32)
     key = ApiKey(
@@ -129,13 +134,17 @@ def create_api_key(
             "scope", "Only keys of operators, and for all projects, operate the server."
         )
     _require_cover(by, key)
+    if user.api_keys.active().count() >= MOST_KEYS:
+        raise Conflict("There are %(most)s keys already: revoke some first.", most=MOST_KEYS)
     with transaction.atomic():
         key.save()
         record(
             Action.KEY_CREATED,
             key,
             name=f"{key.prefix}…",
-            changes={"owner": (None, user.pk), "scope": (None, key.scope)},
+            changes=differences(
+                {}, {"owner": user.pk, "scope": key.scope, "expires_at": key.expires_at}
+            ),
         )
     return NewKey(key, plain)
 
@@ -146,12 +155,15 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
     one was to live. The old key works for another ``grace``, or until its earlier end.
 
     Raises:
-        Conflict: ``key`` was revoked or has expired.
+        Conflict: ``key`` was revoked, has expired, or was replaced before: whoever stole the old
+            key gets no new one by it.
         Forbidden: ``by`` is neither ``key`` nor covers it.
     """
     key = ApiKey.objects.select_for_update().get(pk=key.pk)
     if key.revoked_at is not None or key.is_expired:
         raise Conflict("This key no longer works: create a new one.")
+    if key.rotated_at is not None:
+        raise Conflict("This key was replaced already: create a new one.")
     if by is not None and by.pk != key.pk:
         _require_cover(by, key)
     now = timezone.now()
@@ -163,9 +175,20 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
         expires_at=now + lifetime if lifetime else None,
         project_id=key.project_id,
     )
-    until = now + grace
-    key.expires_at = min(key.expires_at, until) if key.expires_at else until
-    key.save(update_fields=["expires_at"])
+    ends, until = key.expires_at, now + grace
+    key.expires_at = min(ends, until) if ends else until
+    key.rotated_at = now
+    key.save(update_fields=["expires_at", "rotated_at"])
+    record(
+        Action.KEY_CHANGED,
+        key,
+        name=f"{key.prefix}…",
+        changes={
+            "owner": (key.user_id, key.user_id),
+            "expires_at": (ends, key.expires_at),
+            "rotated_to": (None, f"{made.key.prefix}…"),
+        },
+    )
     return made
 
 
@@ -200,7 +223,7 @@ def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
 @transaction.atomic
 def change_user(*, user: User, actor: User, **changes: Any) -> User:
     """Change an account: ``email``, ``first_name``, ``last_name``, ``is_active``,
-    ``is_superuser``.
+    ``is_superuser``. An account that is deactivated has no session any more.
 
     Raises:
         InvalidInput: the address is malformed or taken, or operators would lock themselves out.
@@ -214,8 +237,21 @@ def change_user(*, user: User, actor: User, **changes: Any) -> User:
         _require_free_address(changes["email"], user)
     if "is_superuser" in changes:
         changes["is_staff"] = changes["is_superuser"]
+    changed = differences({name: getattr(user, name) for name in changes}, changes)
     for name, value in changes.items():
         setattr(user, name, value)
     check_model(user, exclude=["password"])
     user.save(update_fields=list(changes))
+    if changed:
+        record(Action.USER_CHANGED, user, actor=actor, changes=shown_changes(changed))
+    if changed.get("is_active") == (True, False):
+        end_sessions(user)
     return user
+
+
+def shown_changes(changes: Mapping[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
+    """``changes`` of an account for the audit log: of personal fields only that they changed."""
+    return {
+        name: (None, None) if isinstance(new, str) else (old, new)
+        for name, (old, new) in changes.items()
+    }

@@ -9,10 +9,12 @@ from allauth.socialaccount.sessions import SessionStore
 from allauth.usersessions.models import UserSession
 from django.contrib.auth import update_session_auth_hash
 from django.core.cache import cache
+from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from labelhub.core.errors import NotFound
 
 #: Marks a session that has a row, so that others cost no query.
@@ -70,6 +72,7 @@ def open_sessions(user: User) -> list[UserSession]:
     return sorted(rows, key=lambda row: row.last_seen_at, reverse=True)
 
 
+@transaction.atomic
 def end_session(user: User, session_id: int) -> None:
     """End one session of ``user``.
 
@@ -79,13 +82,16 @@ def end_session(user: User, session_id: int) -> None:
     row = UserSession.objects.filter(user=user, pk=session_id).first()
     if row is None:
         raise NotFound("You have no such session.")
+    record(Action.SESSIONS_ENDED, user, changes={"sessions": (1, 0)})
     row.end()
 
 
+@transaction.atomic
 def end_sessions(user: User, keep: HttpRequest | None = None) -> None:
     """End all sessions of ``user``, also such without a row; ``keep`` is theirs and stays."""
     user.session_epoch = secrets.token_hex(8)
     user.save(update_fields=["session_epoch"])
+    record(Action.SESSIONS_ENDED, user, changes={"sessions": (None, None)})
     rows = UserSession.objects.filter(user=user)
     if keep is not None:
         update_session_auth_hash(keep, user)  # gives the session a new key

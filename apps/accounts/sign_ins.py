@@ -1,10 +1,13 @@
-"""Sign-ins in the audit log and in the metrics: Django signals every way to sign in."""
+"""Sign-ins and ways in, in the audit log and in metrics, as libraries and models signal them."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db import transaction
+from django.db.models.signals import post_delete, post_save
 from django.dispatch import receiver
 from django.http import HttpRequest
 
@@ -33,7 +36,40 @@ def _record_failure(
     credentials: Mapping[str, Any], request: HttpRequest | None = None, **_: Any
 ) -> None:
     """Without the name that was typed if nobody has it: it may be a password."""
-    SIGN_INS.labels("failed").inc()
     typed = str(credentials.get("username") or credentials.get("email") or "")
-    with acting(request), transaction.atomic():
-        record(Action.SIGN_IN_FAILED, find_user(typed) if typed else None)
+    with acting(request):
+        record_refusal(find_user(typed) if typed else None)
+
+
+def record_refusal(user: User | None) -> None:
+    """Somebody, or ``user``, was not let in."""
+    SIGN_INS.labels("failed").inc()
+    with transaction.atomic():
+        record(Action.SIGN_IN_FAILED, user)
+
+
+@receiver(post_save, sender=Authenticator)
+def _record_second_step(instance: Authenticator, *, created: bool, **_: Any) -> None:
+    if created:
+        _record_way_in(Action.SECOND_STEP_ADDED, instance.user, new=instance.type)
+
+
+@receiver(post_delete, sender=Authenticator)
+def _record_removed_step(instance: Authenticator, **_: Any) -> None:
+    _record_way_in(Action.SECOND_STEP_REMOVED, instance.user, old=instance.type)
+
+
+@receiver(post_save, sender=SocialAccount)
+def _record_identity(instance: SocialAccount, *, created: bool, **_: Any) -> None:
+    if created:
+        _record_way_in(Action.IDENTITY_CONNECTED, instance.user, new=instance.provider)
+
+
+@receiver(post_delete, sender=SocialAccount)
+def _record_removed_identity(instance: SocialAccount, **_: Any) -> None:
+    _record_way_in(Action.IDENTITY_REMOVED, instance.user, old=instance.provider)
+
+
+def _record_way_in(action: Action, user: User, old: str | None = None, new: str = "") -> None:
+    with transaction.atomic():
+        record(action, user, changes={"kind": (old, new or None)})

@@ -19,9 +19,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from apps.accounts.http import SignedInRequest
 from apps.accounts.providers import saml_app
 from apps.accounts.sign_in_failures import failure_page
+from apps.common.audit import acting
 from labelhub.core.errors import TooMany
 
 logger = logging.getLogger(__name__)
+#: Who changes an account at a sign-in, in the audit log.
+VIA = "company sign-in"
 
 
 @never_cache
@@ -70,7 +73,8 @@ def _with_oidc(request: HttpRequest, do: Callable[[Any], HttpResponse]) -> HttpR
     from apps.accounts import oidc  # noqa: PLC0415 - it loads requests
 
     try:
-        return do(oidc)
+        with acting(request, via=VIA):
+            return do(oidc)
     except oidc.FAILURES as error:
         return _failed(request, oidc.reason_of(error), error)
 
@@ -111,7 +115,8 @@ def _with_saml(request: HttpRequest, do: Callable[[Any], HttpResponse]) -> HttpR
     from onelogin.saml2.errors import OneLogin_Saml2_Error  # noqa: PLC0415 - the same
 
     try:
-        return do(views)
+        with acting(request, via=VIA):
+            return do(views)
     except PermissionDenied as error:
         return _failed(request, "expired", error)
     except OSError as error:  # of the metadata's address

@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import models, transaction
 from django.db.models import Q, QuerySet
+from django.db.models.fields.reverse_related import ForeignObjectRel
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -43,6 +47,8 @@ def user_data(user: User) -> dict[str, Any]:
             "first_name": user.first_name or None,
             "last_name": user.last_name or None,
             "language": user.language or None,
+            "directory_name": user.scim_name or None,
+            "directory_id": user.scim_external_id or None,
             "operator": user.is_superuser,
             "active": user.is_active,
             "notified_by_email": user.notify_by_email,
@@ -54,10 +60,27 @@ def user_data(user: User) -> dict[str, Any]:
         ),
         "api_keys": list(
             user.api_keys.order_by("pk").values(
-                "name", "prefix", "scope", "created_at", "last_used_at", "revoked_at"
+                "name", "prefix", "scope", "project__slug", "created_at", "expires_at",
+                "last_used_at", "rotated_at", "revoked_at",
             )
         ),
         "sessions": [{"until": session.expire_date} for session in sessions_of(user)],
+        "devices": list(
+            UserSession.objects.filter(user=user)
+            .order_by("pk")
+            .values("created_at", "last_seen_at", "ip", "user_agent")
+        ),
+        "second_steps": list(
+            Authenticator.objects.filter(user=user)
+            .order_by("pk")
+            .values("type", "created_at", "last_used_at")
+        ),
+        "identities": list(
+            SocialAccount.objects.filter(user=user)
+            .order_by("pk")
+            .values("provider", "uid", "date_joined", "last_login")
+        ),
+        "groups": list(user.group_members.order_by("pk").values("group__name", "source")),
         "invitations": list(
             Invitation.objects.filter(_invited(user) | Q(created_by=user))
             .order_by("pk")
@@ -124,7 +147,8 @@ def erase_user(user: User) -> str:
     """Empty the account of ``user`` and name it by a pseudonym, which is returned.
 
     Labels stay, as the ledger is append-only and gold rests on it, under the pseudonym. Gone are
-    name, address, password, sessions, keys, memberships, invitations, notifications and drafts,
+    name, address, password, sessions, keys, second steps, memberships, invitations, notifications
+    and drafts, who they are at the company's provider and in its directory and groups,
     mentions in comments, and the name and network addresses in the audit log. Saved exports, which
     may name the person, are deleted. All in one transaction.
 
@@ -132,9 +156,9 @@ def erase_user(user: User) -> str:
         Conflict: they are the last operator, the last manager of a project, or erased already.
     """
     with transaction.atomic():
-        # Members of projects are changed under the project's lock, so the account comes last:
-        # whoever adds a member holds the project and then refers to the account.
-        _refuse_last_operator(user)
+        # The account comes before the projects of its memberships, as when groups change. Whoever
+        # adds a member holds the project and then refers to the account, which this lock allows.
+        user = _lock_account(user)
         for member in _memberships(user):
             remove_member(project=member.project, user=user, actor=None)
         pseudonym = _free_name(user)
@@ -154,15 +178,21 @@ def erase_user(user: User) -> str:
     return pseudonym
 
 
-def _refuse_last_operator(user: User) -> None:
+def _lock_account(user: User) -> User:
+    """The account as it is now.
+
+    Raises:
+        Conflict: they are the last operator, or erased already.
+    """
+    # Two operators who erase each other at once: the second waits here, and is the last.
+    people = User.objects.select_for_update(no_key=True).order_by("pk")
+    found = {row.pk: row for row in people.filter(Q(is_superuser=True) | Q(pk=user.pk))}
+    user = found[user.pk]
     if user.username.startswith(PSEUDONYM) and not user.is_active:
         raise Conflict("This person was erased already.")
-    if not user.is_superuser:
-        return
-    # Two operators who erase each other at once: the second waits here, and is the last.
-    operators = User.objects.select_for_update(no_key=True).filter(is_superuser=True)
-    if {row.pk for row in operators.order_by("pk") if row.is_active} == {user.pk}:
+    if {row.pk for row in found.values() if row.is_superuser and row.is_active} == {user.pk}:
         raise Conflict("The last operator cannot be erased: make somebody else an operator first.")
+    return user
 
 
 def _memberships(user: User) -> list[Membership]:
@@ -210,17 +240,16 @@ def _replace_mentions(user: User, pseudonym: str) -> None:
 
 def _delete_what_is_theirs(user: User) -> None:
     """Rows that would go with the account: keys, notifications, drafts, second factors, ..."""
-    for relation in User._meta.related_objects:
-        if relation.on_delete is models.CASCADE:
+    for relation in User._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel) and relation.on_delete is models.CASCADE:
             model: Any = relation.related_model
             QuerySet(model).filter(**{relation.field.name: user}).delete()
-    user.groups.clear()
-    user.user_permissions.clear()
 
 
 def _empty_account(user: User, pseudonym: str) -> None:
     user.username, user.email, user.language = pseudonym, "", ""
-    user.first_name = user.last_name = ""
+    user.first_name = user.last_name = user.scim_name = user.scim_external_id = ""
+    user.operator_by_group = user.creator_by_group = False
     user.is_active = user.is_staff = user.is_superuser = user.notify_by_email = False
     user.last_login = None
     user.set_unusable_password()

@@ -14,6 +14,7 @@ from django.db.models import Q
 from apps.accounts.directory import groups_of
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
+from apps.common.audit import Action, differences, record
 from apps.common.validation import check_model
 from apps.projects.models import GroupRole, Membership, Project
 from apps.projects.selectors import is_last_manager
@@ -21,6 +22,7 @@ from apps.projects.services import announce_lost_rights, lock_project
 from labelhub.core.errors import NotFound
 
 logger = logging.getLogger(__name__)
+_PLACE = ("role", "kind", "group")
 
 
 def roles_of_groups(project: Project) -> list[GroupRole]:
@@ -42,10 +44,12 @@ def set_group_role(
     rule = project.group_roles.filter(group=group).first() or GroupRole(
         project=project, group=group
     )
+    before = {"role": rule.role, "kind": rule.kind} if rule.pk else {}
     rule.role, rule.kind = role, kind
     check_model(rule)
     rule.save()
-    logger.info("%s made group %s %s of %s", actor, group, role, project.slug)
+    if changes := differences(before, {"role": role, "kind": kind}):
+        record(Action.GROUP_ROLE_CHANGED, rule, actor=actor, name=group, changes=changes)
     _apply_to_people(project, group)
     return rule
 
@@ -61,22 +65,29 @@ def remove_group_role(*, project: Project, rule_id: int, actor: User | None) -> 
     rule = project.group_roles.filter(pk=rule_id).first()
     if rule is None:
         raise NotFound("This project has no such group.")
+    gone = {"role": (rule.role, None), "kind": (rule.kind, None)}
+    record(Action.GROUP_ROLE_REMOVED, rule, actor=actor, name=rule.group, changes=gone)
     GroupRole.objects.filter(pk=rule.pk).delete()
-    logger.info("%s took %s from group %s", actor, project.slug, rule.group)
     _apply_to_people(project, rule.group)
     return rule
 
 
 def apply_group_roles(user: User, **_: Any) -> None:
     """Make the memberships of ``user`` what their groups give, but for those given by hand."""
-    rules = GroupRole.objects.filter(group__in=groups_of(user)) if user.is_active else []
-    best: dict[int, GroupRole] = {}
-    for rule in sorted(rules, key=_weight):
-        best.setdefault(rule.project_id, rule)
+    best = _best_rules(user)
     given = Membership.objects.filter(user=user).exclude(group="")
     projects = Project.objects.filter(Q(pk__in=best) | Q(pk__in=given.values("project")))
     for project in projects.order_by("pk"):
         _apply(project, user, best.get(project.pk))
+
+
+def _best_rules(user: User) -> dict[int, GroupRole]:
+    """Project → the rule that counts for ``user``; none of somebody who is not active."""
+    rules = GroupRole.objects.filter(group__in=groups_of(user)) if user.is_active else []
+    best: dict[int, GroupRole] = {}
+    for rule in sorted(rules, key=_weight):
+        best.setdefault(rule.project_id, rule)
+    return best
 
 
 def _weight(rule: GroupRole) -> tuple[int, bool, str]:
@@ -93,16 +104,19 @@ def _apply(project: Project, user: User, rule: GroupRole | None) -> None:
         logger.warning("%s has no manager but operators now", project.slug)
     if rule is None:
         if member is not None:
+            gone = {name: (getattr(member, name), None) for name in _PLACE}
             member.delete()
-            logger.warning("%s is no longer a member of %s by a group", user, project.slug)
+            record(Action.MEMBER_REMOVED, user, project=project, changes=gone)
     else:
+        before = {name: getattr(member, name) for name in _PLACE} if member else {}
         member = member or Membership(project=project, user=user)
-        place = (rule.role, rule.kind, rule.group)
-        if (member.role, member.kind, member.group) == place:
+        changes = differences(before, {name: getattr(rule, name) for name in _PLACE})
+        if not changes:
             return
-        member.role, member.kind, member.group = place
+        member.role, member.kind, member.group = rule.role, rule.kind, rule.group
         member.save()
-        logger.warning("%s is %s of %s by %s", user, rule.role, project.slug, rule.group)
+        action = Action.MEMBER_CHANGED if before else Action.MEMBER_ADDED
+        record(action, user, project=project, changes=changes)
     announce_lost_rights(project, user, role=rule.role if rule else None)
 
 
@@ -111,4 +125,5 @@ def _apply_to_people(project: Project, group: str) -> None:
         memberships__project=project, memberships__group=group
     )
     for user in User.objects.filter(concerned).distinct().order_by("pk"):
-        apply_group_roles(user)
+        # In this project only: nobody locks a second one out of order.
+        _apply(project, user, _best_rules(user).get(project.pk))

@@ -9,6 +9,7 @@ import jwt
 import pytest
 import requests
 from allauth.socialaccount.models import SocialAccount
+from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import LazySettings
 from django.core.cache import cache
 from django.http import HttpResponse
@@ -16,6 +17,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.models import AuditEntry
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory, browser_of
 from tests.fakes.oidc_provider import CLIENT, Provider, new_key, oidc_provider
 
@@ -337,9 +339,11 @@ def test_the_provider_ends_the_sessions_of_a_leaver_itself(
     def log_out(token: str) -> int:
         return Client().post("/accounts/oidc/logout/", {"logout_token": token}).status_code
 
+    other_kind = jwt.encode({"sub": "ada-1"}, ec.generate_private_key(ec.SECP256R1()), "ES256")
     for refused in (
         "",
         "no.real.token",
+        other_kind,
         provider.logout_token("ada-1", events={}),
         provider.logout_token("ada-1", nonce="n"),
         provider.logout_token("ada-1", aud="other"),
@@ -352,3 +356,33 @@ def test_the_provider_ends_the_sessions_of_a_leaver_itself(
     assert client.get("/keys/").status_code == 302
     assert log_out(token) == 400
     assert log_out(provider.logout_token("nobody")) == 200
+
+
+def test_what_a_sign_in_makes_and_changes_is_recorded(
+    client: Client, provider: Provider, settings: LazySettings
+) -> None:
+    settings.LABELHUB_SSO_OPERATORS = ["admins"]
+    settings.LABELHUB_SSO_ALLOWED_GROUPS = ["admins", "staff"]
+    provider.person = {**ADA, "groups": ["admins"]}
+    sign_in(client)
+    provider.person = {**ADA, "given_name": "Augusta", "groups": ["staff"]}
+    sign_in(Client())
+    provider.person = {**ADA, "given_name": "Augusta"}
+    key = ApiKeyFactory.create(user=User.objects.get())
+    sign_in(Client())
+    key.refresh_from_db()
+    assert key.revoked_at is not None
+    assert client.get("/keys/").status_code == 302
+    rows = AuditEntry.objects.order_by("pk").values_list("action", "changes")
+    issuer = {"provider": [None, provider.issuer]}
+    assert [row for row in rows if row[0] != "session.started"] == [
+        ("user.created", issuer),
+        ("identity.connected", {"kind": [None, provider.issuer]}),
+        ("user.changed", {name: [None, None] for name in ("first_name", "last_name", "email")}),
+        ("user.changed", {"operator_by_group": [False, True]}),
+        ("user.changed", {"first_name": [None, None]}),
+        ("user.changed", {"operator_by_group": [True, False]}),
+        ("key.revoked", {"owner": [key.user_id, key.user_id]}),
+        ("sessions.ended", {"sessions": [None, None]}),
+        ("session.refused", {}),
+    ]

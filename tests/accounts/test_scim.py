@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
-from django.conf import settings
-from django.test import Client
+from django.conf import LazySettings, settings
+from django.test import Client, RequestFactory
+from django_scim.exceptions import NotFoundError
 
 from apps.accounts.identities import Claims, SignInRefused, sign_in_identity
 from apps.accounts.models import ApiKey, DirectoryGroup, User
+from apps.accounts.scim.adapters import ScimUser
+from apps.common.models import AuditEntry
 from apps.projects.group_roles import set_group_role
 from apps.projects.models import Project
 from tests.factories.accounts import ApiKeyFactory, UserFactory, browser_of
@@ -234,3 +237,91 @@ def test_it_is_theirs_only_once(directory: Directory) -> None:
     other = Claims("https://id.example", "s-2", email="ada@example.org", email_verified=True)
     with pytest.raises(SignInRefused):
         sign_in_identity(other)
+
+
+def recorded() -> list[tuple[str, str, str]]:
+    rows = AuditEntry.objects.filter(via="SCIM").order_by("pk")
+    return [
+        (row.action, str(row.subject_person or row.subject_name), str(row.changes)) for row in rows
+    ]
+
+
+def test_what_the_directory_does_is_recorded_without_what_is_personal(directory: Directory) -> None:
+    made = directory.create()
+    ada = User.objects.get()
+    ApiKeyFactory.create(user=ada)
+    browser_of(ada)
+    path = f"Users/{made['id']}"
+    directory.call("PUT", path, {**ADA, "name": {"givenName": "Augusta"}})
+    group = directory.call(
+        "POST", "Groups", {"displayName": "g", "members": [{"value": made["id"]}]}, 201
+    )
+    directory.call("DELETE", f"Groups/{group['id']}", status=204)
+    directory.call("PUT", path, {**ADA, "name": {"givenName": "Augusta"}})
+    directory.call("DELETE", path, status=204)
+    found = recorded()
+    assert [(action, about) for action, about, _ in found] == [
+        ("user.created", "ada"),
+        ("user.changed", "ada"),
+        ("group.changed", "g"),
+        ("group.deleted", "g"),
+        ("key.revoked", found[4][1]),
+        ("user.changed", "ada"),
+        ("sessions.ended", "ada"),
+    ]
+    texts = "".join(changes for *_, changes in found).lower()
+    assert [word for word in ("augusta", "lovelace", "example.org", "x-1") if word in texts] == []
+
+
+def test_a_key_does_not_return_with_somebody_who_was_deleted(directory: Directory) -> None:
+    made = directory.create()
+    key = ApiKeyFactory.create(user=User.objects.get())
+    directory.call("DELETE", f"Users/{made['id']}", status=204)
+    assert directory.create()["id"] == made["id"]
+    assert key not in ApiKey.objects.active()
+
+
+def test_only_what_the_directory_says_is_written(directory: Directory) -> None:
+    """The account may change, or be erased, between its reading and its writing."""
+    directory.create()
+    change = ScimUser(User.objects.get(), request=RequestFactory().get("/"))
+    change.from_dict({**ADA, "name": {"givenName": "Augusta"}})
+    User.objects.update(session_epoch="new", is_superuser=True, password="of-another-request")
+    change.save()
+    ada = User.objects.get()
+    found = (ada.first_name, ada.session_epoch, ada.is_superuser, ada.password)
+    assert found == ("Augusta", "new", True, "of-another-request")
+    User.objects.update(scim_name="", first_name="", is_active=False)
+    with pytest.raises(NotFoundError):
+        change.save()
+    assert not User.objects.get().is_active
+
+
+def test_who_leaves_the_groups_that_may_sign_in_is_shut_out_at_once(
+    directory: Directory, settings: LazySettings
+) -> None:
+    settings.LABELHUB_SSO_ALLOWED_GROUPS = ["staff"]
+    settings.LABELHUB_OIDC = {"issuer": "https://id.example", "name": "Example"}
+    made = directory.create()
+    ada, member = User.objects.get(), [{"value": made["id"]}]
+    group = directory.call("POST", "Groups", {"displayName": "staff", "members": member}, 201)
+    sign_in_identity(Claims(issuer="https://id.example", subject="x-1"))
+    ada.refresh_from_db()
+    key, browser = ApiKeyFactory.create(user=ada), browser_of(ada)
+    assert key in ApiKey.objects.active()
+    assert browser.get("/keys/").status_code == 200
+    directory.patch(f"Groups/{group['id']}", {"op": "remove", "path": "members", "value": member})
+    assert key not in ApiKey.objects.active()
+    assert browser.get("/keys/").status_code == 302
+    with pytest.raises(SignInRefused):
+        sign_in_identity(Claims(issuer="https://id.example", subject="x-1"))
+
+
+def test_a_change_of_one_member_costs_the_same_in_a_large_group(
+    directory: Directory, django_assert_max_num_queries: Any
+) -> None:
+    people = [directory.create(userName=f"p{n}", emails=[], externalId=f"{n}") for n in range(12)]
+    ids = [{"value": person["id"]} for person in people]
+    made = directory.call("POST", "Groups", {"displayName": "g", "members": ids[1:]}, 201)
+    with django_assert_max_num_queries(35):
+        directory.patch(f"Groups/{made['id']}", {"op": "add", "path": "members", "value": ids[:1]})

@@ -12,6 +12,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from apps.accounts.models import User
+from apps.common.models import AuditEntry
 from tests.factories.accounts import PASSWORD, UserFactory, api_of, browser_of
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +122,35 @@ def test_an_app_is_removed_after_confirming(ada: User) -> None:
     client.post("/accounts/2fa/app/remove/")
     assert not Authenticator.objects.exists()
     assert is_in(by_password(ada))
+
+
+def test_what_happens_to_second_steps_is_recorded(ada: User) -> None:
+    client = by_password(ada)
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    page = client.get("/accounts/2fa/app/").content.decode()
+    found = re.search(r'id="totp-secret"[^>]*><code>([A-Z2-7]+)<', page)
+    assert found is not None
+    client.post("/accounts/2fa/app/", {"code": code(found[1])})
+    client.post("/accounts/2fa/codes/new/")
+    client.post("/accounts/2fa/app/remove/")
+    root = browser_of(UserFactory.create(username="root", is_superuser=True, is_staff=True))
+    with_app(ada)
+    pk = Authenticator.objects.get().pk
+    chosen = {"action": "delete_selected", "_selected_action": [str(pk)], "post": "yes"}
+    root.post("/admin/mfa/authenticator/", chosen)
+    rows = AuditEntry.objects.filter(action__startswith="second_step").order_by("pk")
+    told = [(str(row.actor), row.action.partition(".")[2], row.changes["kind"]) for row in rows]
+    assert told == [
+        ("ada", "added", [None, "totp"]),
+        ("ada", "added", [None, "recovery_codes"]),
+        ("ada", "removed", ["recovery_codes", None]),
+        ("ada", "added", [None, "recovery_codes"]),
+        ("ada", "removed", ["totp", None]),
+        ("ada", "removed", ["recovery_codes", None]),
+        ("None", "added", [None, "totp"]),
+        ("root", "removed", ["totp", None]),
+    ]
+    assert {str(row.subject_person) for row in rows} == {"ada"}
 
 
 def test_the_ways_in_of_somebody_else_stay(ada: User) -> None:

@@ -36,6 +36,9 @@ def test_a_deactivated_person_is_signed_out_and_their_keys_stop(operator: User) 
     ApiKeyFactory.create(user=person, plain="lh_theirs")
     changed = api_of(operator).patch(f"{URL}{person.pk}/", {"is_active": False})
     assert changed.json()["is_active"] is False
+    api_of(operator).patch(f"{URL}{person.pk}/", {"is_active": True})
+    assert browser.get("/keys/").status_code == 302  # it does not come back
+    api_of(operator).patch(f"{URL}{person.pk}/", {"is_active": False})
     assert browser.get("/keys/").status_code == 302
     assert APIClient(HTTP_X_API_KEY="lh_theirs").get("/api/v1/keys/").status_code == 401
 

@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from allauth.usersessions.models import UserSession
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.accounts.sessions import end_session, end_sessions
 from apps.agreement.automation.guarantee import switch_off
 from apps.agreement.models import Guarantee
 from apps.authors.models import Author, Reward
@@ -22,7 +24,8 @@ from apps.debates.services.prompts.variants import retire_variant
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.llm.models import Provider
-from apps.projects.models import Project
+from apps.projects.group_roles import remove_group_role, set_group_role
+from apps.projects.models import GroupRole, Project
 from apps.reviews.quality.requeue import requeue_labels
 from apps.reviews.queue.leases import revoke_leases
 from apps.reviews.queue.reviewer_status import pause
@@ -112,6 +115,19 @@ REST_CASES = (
     Case("PATCH api_plan", Action.PLAN_CHANGED, {"overlap": 2}),
     Case("PATCH api_screen", Action.PLAN_CHANGED, {"ask_confidence": True}),
     Case("POST api_import", Action.IMPORT_STARTED, [{"text": "A new text."}]),
+    Case("POST api_label_import", Action.IMPORT_STARTED,
+         [{"item_id": "a", "annotator_id": "m", "label": "good"}]),
+    Case("PATCH api_project_item", Action.ITEM_CHANGED, {"meta": {"source": "x"}}),
+    Case("DELETE api_project_item", Action.ITEM_DELETED, query="labels=delete"),
+    Case("POST api_user_list", Action.USER_CREATED, {"username": "new-one"}, actor="operator"),
+    Case("PATCH api_user", Action.USER_CHANGED, {"is_active": False}, actor="operator",
+         before=_reviewer),
+    Case("PATCH api_user", Action.SESSIONS_ENDED, {"is_active": False}, actor="operator",
+         before=_reviewer),
+    Case("POST api_api_key_list", Action.KEY_CREATED, {"name": "x"}),
+    Case("POST api_api_key_rotate", Action.KEY_CREATED, before=_own_key),
+    Case("POST api_api_key_rotate", Action.KEY_CHANGED, before=_own_key),
+    Case("DELETE api_api_key", Action.KEY_REVOKED, before=_own_key),
     Case("GET api_export", Action.EXPORT_DOWNLOADED, query="format=csv"),
     Case("POST api_saved_export_list", Action.EXPORT_SAVED, {"format": "csv"}),
     Case("GET api_saved_export_file", Action.EXPORT_DOWNLOADED, before=_file),
@@ -183,6 +199,15 @@ PAGE_CASES = (
 
 #: Further requests that record: the request whose service they share, or an entry of ``SERVICES``.
 TWINS = {
+    "POST api_key_rotate": "POST api_api_key_rotate",
+    "POST session_end": "service session",
+    "POST sessions_end_others": "service sessions",
+    "POST group_role_set": "service group role",
+    "POST group_role_remove": "service removed group role",
+    "POST api_shared_provider_list": "POST api_provider_list",
+    "PATCH api_shared_provider": "PATCH api_provider",
+    "DELETE api_shared_provider": "DELETE api_provider",
+    "DELETE api_shared_provider_key": "DELETE api_provider_key",
     "POST api_quality_person_requeue": "service requeue",
     "POST api_schema_change_list": "service schema change",
     "POST api_bulk_list": "service bulk edit",
@@ -300,6 +325,22 @@ def _auto_accept(project: Project, boss: User) -> None:
     switch_off(drawn, actor=boss)
 
 
+def _group_role(project: Project, boss: User) -> GroupRole:
+    return set_group_role(project=project, group="g", role="viewer", kind="crowd", actor=boss)
+
+
+def _no_group_role(project: Project, boss: User) -> None:
+    rule = _group_role(project, boss)
+    remove_group_role(project=project, rule_id=rule.pk, actor=boss)
+
+
+def _end_one(_project: Project, boss: User) -> None:
+    row = UserSession.objects.create(
+        user=boss, session_key="k", ip="192.0.2.1", last_seen_at=timezone.now()
+    )
+    end_session(boss, row.pk)
+
+
 #: Name → action, and what is done in a project with an open item by a manager.
 SERVICES: dict[str, tuple[Action, Callable[[Project, User], object]]] = {
     "requeue": (Action.LABELS_REQUEUED, _requeue),
@@ -324,11 +365,16 @@ SERVICES: dict[str, tuple[Action, Callable[[Project, User], object]]] = {
         Action.PROMPT_RETIRED, lambda project, _: retire_variant(variant=variant_of(project))
     ),
     "leases": (Action.LEASES_ENDED, _revoke),
+    "group role": (Action.GROUP_ROLE_CHANGED, _group_role),
+    "removed group role": (Action.GROUP_ROLE_REMOVED, _no_group_role),
+    "session": (Action.SESSIONS_ENDED, _end_one),
+    "sessions": (Action.SESSIONS_ENDED, lambda _, boss: end_sessions(boss)),
 }  # fmt: skip
 
 LEDGER = "the ledger of labels says who said what, and is append-only itself"
 AUTHORS = "what authors do is in their own events, under their pseudonym"
 NOTHING = "it stores nothing"
+SIGN_INS = "what comes of it is a sign-in, a refusal or an end of sessions: tests/accounts/"
 OWN = "only the person's own view changes"
 SEARCHES = "a saved search holds no data"
 ELSEWHERE = {
@@ -338,7 +384,10 @@ ELSEWHERE = {
     "POST project_provider_check": NOTHING, "POST saved_verify": NOTHING,
     "POST site_console": NOTHING, "POST catalogue_try": NOTHING, "POST webhook_ping": NOTHING,
     "POST api_webhook_ping": NOTHING, "POST api_saved_export_verify": NOTHING,
-    "POST api_provider_test": NOTHING,
+    "POST api_provider_test": NOTHING, "POST api_shared_provider_test": NOTHING,
+    "POST oidc_connect": SIGN_INS, "POST oidc_logout": SIGN_INS, "POST sso_saml_connect": SIGN_INS,
+    "POST saml_acs": SIGN_INS, "POST saml_finish_acs": SIGN_INS, "POST saml_sls": SIGN_INS,
+    "POST saml_metadata": NOTHING,
     "POST review_next": LEDGER, "POST review_submit": LEDGER, "POST review_skip": LEDGER,
     "POST review_undo": LEDGER, "POST review_renew": LEDGER, "POST review_release": LEDGER,
     "POST review_unskip": LEDGER, "POST review_take_back": LEDGER, "POST review_postpone": LEDGER,

@@ -3,8 +3,12 @@
 import json
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.contenttypes.models import ContentType
@@ -12,12 +16,15 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
+from django.utils import timezone
 
-from apps.accounts.models import ApiKey, User
+from apps.accounts.directory import set_groups
+from apps.accounts.identities import Claims, sign_in_identity
+from apps.accounts.models import ApiKey, GroupMember, User
 from apps.accounts.roles import Role
 from apps.accounts.services import create_api_key
 from apps.common.audit import check_chain, seal_entries
-from apps.common.models import AuditEntry, AuditPerson
+from apps.common.models import AuditEntry, AuditPerson, IdempotentRequest
 from apps.dashboards.personal_data import erase_user, user_data
 from apps.exchange.models import SavedExport
 from apps.labels.models import Label
@@ -65,6 +72,18 @@ def ada() -> User:
         object_repr=NAME, action_flag=CHANGE,
     )  # fmt: skip
     browser_of(user)
+    User.objects.filter(pk=user.pk).update(scim_name=MAIL, scim_external_id="Lovelace-1")
+    SocialAccount.objects.create(user=user, provider="https://id.example", uid="Lovelace-1")
+    Authenticator.objects.create(user=user, type="totp", data={"secret": "sealed"})
+    UserSession.objects.create(
+        user=user, session_key="k", ip="127.0.0.1", user_agent="Firefox",
+        last_seen_at=timezone.now(),
+    )  # fmt: skip
+    set_groups(user, ["labelers"], GroupMember.Source.SCIM)
+    IdempotentRequest.objects.create(
+        user=user, key=NAME, token=uuid4(), fingerprint="f", started_at=timezone.now(), body=b"x"
+    )
+    user.refresh_from_db()
     return user
 
 
@@ -86,11 +105,13 @@ def test_the_file_has_everything_about_them(ada: User) -> None:
     lengths = {name: len(rows) for name, rows in data.items() if name != "account"}
     assert lengths == {
         "memberships": 1, "api_keys": 1, "sessions": 2, "invitations": 1, "notifications": 1,
-        "comments": 1, "mentions": 1, "drafts": 0, "labels": 1, "audit_log": 3,
+        "comments": 1, "mentions": 1, "drafts": 0, "labels": 1, "audit_log": 5,
+        "devices": 1, "second_steps": 1, "identities": 1, "groups": 1,
     }  # fmt: skip
     assert data["labels"][0]["value"] == "good"
     assert [entry["action"] for entry in data["audit_log"]] == [
-        "session.started", "session.started", "user.exported",
+        "session.started", "identity.connected", "second_step.added", "session.started",
+        "user.exported",
     ]  # fmt: skip
     assert ApiKey.objects.get().digest not in answered.content.decode()
 
@@ -103,7 +124,10 @@ def test_erased_are_name_address_and_all_that_is_theirs_but_the_labels(ada: User
     ada.refresh_from_db()
     assert (ada.username, ada.email, ada.first_name, ada.is_active) == (pseudonym, "", "", False)
     assert not ada.has_usable_password()
-    for model in (ApiKey, Notification, Mention):
+    for model in (
+        ApiKey, Notification, Mention, SocialAccount, Authenticator, UserSession, GroupMember,
+        IdempotentRequest,
+    ):  # fmt: skip
         assert not model.objects.exists(), model
     assert not Membership.objects.filter(user=ada).exists()
     assert not Session.objects.exists()
@@ -114,6 +138,16 @@ def test_erased_are_name_address_and_all_that_is_theirs_but_the_labels(ada: User
     assert SavedExport.objects.get().status == SavedExport.Status.STALE
     seal_entries()
     check_chain()
+
+
+def test_who_signs_in_by_the_company_after_an_erasure_is_somebody_new(ada: User) -> None:
+    claims = Claims("https://id.example", "Lovelace-1", email=MAIL, email_verified=True)
+    assert sign_in_identity(claims) == ada
+    pseudonym = erase_user(ada)
+    again = sign_in_identity(claims)
+    assert (again.pk != ada.pk, again.email) == (True, MAIL)
+    ada.refresh_from_db()
+    assert (ada.username, ada.email, ada.is_active) == (pseudonym, "", False)
 
 
 def test_the_page_asks_for_the_name_and_signs_out(ada: User) -> None:

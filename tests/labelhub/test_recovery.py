@@ -5,12 +5,16 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from django.core.checks import run_checks
 from django.db import connection
 from pytest_django import Settings
@@ -22,6 +26,7 @@ from labelhub.management.recovery.archive import Archive, ArchiveWriter, Damaged
 from labelhub.management.recovery.backup import write_backup
 from labelhub.management.recovery.restore import lost_values, remarks_on
 from labelhub.management.recovery.sealed import count_sealed, reseal_all
+from tests.factories.accounts import UserFactory
 from tests.factories.authors import author_of, message_of, site_with_features
 from tests.fakes.client import Client
 from tests.fakes.stack import MANAGE, ROOT, Stack, own_database
@@ -170,6 +175,22 @@ def test_all_is_encrypted_with_the_first_key_and_the_old_key_can_go(settings: Se
     assert [unseal(message.sealed or b"") for message in old] == [b"0", b"1", b"2"]
     assert opened_by(lost.sealed or b"") == ""
     assert count_sealed(connection)["authors.Message.sealed"] == {key_ids()[0]: 4, "": 1}
+
+
+@pytest.mark.django_db
+def test_second_steps_work_after_the_old_key_is_gone(settings: Settings) -> None:
+    user = UserFactory.create()
+    settings.LABELHUB_TEXT_KEYS = ["old"]
+    TOTP.activate(user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    codes = RecoveryCodes.activate(user).get_unused_codes()
+    settings.LABELHUB_TEXT_KEYS = ["new", "old"]
+    assert reseal_all()["mfa.Authenticator.data"] == {"resealed": 2, "current": 2, "unreadable": 0}
+    settings.LABELHUB_TEXT_KEYS = ["new"]
+    assert count_sealed(connection)["mfa.Authenticator.data"] == {key_ids()[0]: 2}
+    app, recovery = Authenticator.objects.order_by("pk")
+    now = format_hotp_value(hotp_value("JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", int(time.time()) // 30))
+    assert TOTP(app).validate_code(str(now))
+    assert RecoveryCodes(recovery).get_unused_codes() == codes
 
 
 @pytest.mark.django_db

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.utils import timezone
@@ -58,6 +59,10 @@ def test_what_is_past_its_schedule_goes_and_what_is_not_stays(
     browser_of(user)
     session = Session.objects.get()
     Session.objects.create(session_key="old", session_data="", expire_date=LONG_AGO)
+    for key in ("old", "gone", session.session_key):
+        UserSession.objects.create(
+            user=user, session_key=key, ip="192.0.2.1", last_seen_at=LONG_AGO
+        )
     for age in (LONG_AGO, timezone.now()):
         row = Notification.objects.create(
             user=user, project=project, kind="run", subject=age.year, began_at=age, outcome="done"
@@ -69,6 +74,7 @@ def test_what_is_past_its_schedule_goes_and_what_is_not_stays(
     seal_entries()
     expected = {
         "sessions": 1,
+        "devices of sessions": 2,
         "notifications": 1,
         "invitations": 1,
         "import faults": 1,
@@ -79,6 +85,7 @@ def test_what_is_past_its_schedule_goes_and_what_is_not_stays(
     assert {name: n for name, n in would_go.items() if n} == expected
     assert counts(capsys) == expected
     assert Session.objects.get() == session
+    assert UserSession.objects.get().session_key == session.session_key
     for model in (Notification, Invitation, SavedExport):
         assert model.objects.count() == 1, model
     assert [batch.errors for batch in ImportBatch.objects.order_by("pk")] == [[], [{"row": 1}]]

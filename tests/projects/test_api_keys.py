@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import ApiKey, User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.accounts.services import create_api_key
+from apps.common.models import AuditEntry
 from apps.projects.models import Project
 from tests.architecture.access_table import REST
 from tests.architecture.access_world import SECRET, build_world
@@ -54,6 +55,46 @@ def test_each_scope_opens_what_it_names_and_what_is_below_it() -> None:
         "write": [True, True, True, False, False],
         "admin": [True, True, True, True, True],
     }
+
+
+def test_only_a_key_that_operates_reads_the_audit_log() -> None:
+    operator = UserFactory.create(is_superuser=True)
+    asked = {
+        scope: program(operator, scope=scope).get("/api/v1/audit/").status_code
+        for scope in ApiKey.Scope.values
+    }
+    assert asked == {"read": 403, "label": 403, "write": 403, "admin": 200}
+
+
+def test_a_key_that_was_replaced_makes_no_other_one() -> None:
+    owner = UserFactory.create()
+    made = create_api_key(user=owner, name="leaked")
+    thief, url = APIClient(HTTP_X_API_KEY=made.plain), f"{KEYS}{made.key.pk}/rotate/"
+    assert APIClient(HTTP_X_API_KEY=made.plain).post(url).status_code == 201
+    assert thief.post(url).status_code == 409
+    assert ApiKey.objects.active().filter(user=owner).count() == 2
+    entry = AuditEntry.objects.get(action="key.changed")
+    assert entry.changes["rotated_to"][1] == f"{ApiKey.objects.latest('pk').prefix}…"
+
+
+def test_nobody_has_keys_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a limit of requests of its own."""
+    monkeypatch.setattr("apps.accounts.services.MOST_KEYS", 2)
+    client = program(UserFactory.create())
+    assert [client.post(KEYS, {"name": "x"}).status_code for _ in range(2)] == [201, 409]
+
+
+def test_a_narrower_key_gets_no_answer_that_a_wider_one_got() -> None:
+    operator = UserFactory.create(is_superuser=True)
+    body, once = {"name": "x", "scope": "admin"}, "k-1"
+    wide, narrow = program(operator, scope="admin"), program(operator, scope="write")
+    assert wide.post(KEYS, body, HTTP_IDEMPOTENCY_KEY=once).status_code == 201
+    refused = narrow.post(KEYS, body, HTTP_IDEMPOTENCY_KEY=once)
+    assert (refused.status_code, refused.json()["code"]) == (422, "idempotency_key_reused")
+
+
+def test_no_cache_shows_an_answer_to_somebody_else() -> None:
+    assert program(UserFactory.create()).get(KEYS)["Cache-Control"] == "private, no-cache"
 
 
 def test_an_expired_key_is_401_and_says_so() -> None:

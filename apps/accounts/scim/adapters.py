@@ -1,6 +1,5 @@
 """Accounts and groups as the directory sees and changes them."""
 
-import logging
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -10,16 +9,18 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django_scim.adapters import SCIMGroup, SCIMUser
 from django_scim.constants import SchemaURI
-from django_scim.exceptions import BadRequestError, SCIMException
+from django_scim.exceptions import BadRequestError, NotFoundError, SCIMException
 
 from apps.accounts.directory import apply_groups
 from apps.accounts.identities import free_username, visible
 from apps.accounts.models import DirectoryGroup, GroupMember, User
+from apps.accounts.services import revoke_api_key, shown_changes
 from apps.accounts.sessions import end_sessions
-
-logger = logging.getLogger(__name__)
+from apps.common.audit import Action, differences, record
 
 SCIM = GroupMember.Source.SCIM
+#: All that a directory writes of an account: the rest may change at the same time.
+_FIELDS = ("scim_name", "scim_external_id", "first_name", "last_name", "email", "is_active")
 _MEMBER_PATH = re.compile(r'members\[\s*value\s+eq\s+"?([^"\]]*)"?\s*\]', re.IGNORECASE)
 _EMAIL_PATH = re.compile(r"emails(\[.*\])?(\.value)?", re.IGNORECASE)
 
@@ -53,6 +54,11 @@ class ScimUser(SCIMUser):
             "meta": self.meta,
         }
 
+    @property
+    def exists(self) -> bool:
+        """Whether the account is stored."""
+        return self.obj.pk is not None
+
     def validate_dict(self, d: dict[str, Any]) -> None:
         """See :meth:`from_dict`, which checks what it reads."""
 
@@ -78,38 +84,51 @@ class ScimUser(SCIMUser):
 
         Raises:
             SCIMException: (409) name or address is of another account.
+            NotFoundError: it was deleted or erased meanwhile.
         """
         user = self.obj
+        before = _values(_locked(user)) if self.exists else {}
         others = User.objects.exclude(pk=user.pk)
         if others.filter(scim_name__iexact=user.scim_name).exists():
             raise _taken(f"There is an account with the userName {user.scim_name}.")
         if user.email and (owner := others.filter(email__iexact=user.email).first()):
-            if user.pk is not None or not self._was_deleted(owner):
+            if self.exists or not self._was_deleted(owner):
                 raise _taken(
                     f"Another account has the address {user.email}: an operator of LabelHub frees "
                     "it, or its owner connects it when they sign in."
                 )
+            before = _values(owner)
             self._revive(owner)
             user = self.obj
         if user.pk is None:
             user.username = free_username(user.scim_name)
             user.set_unusable_password()
-        user.save()
-        if not user.is_active:
+        user.save(update_fields=_FIELDS if before else None)
+        if changed := differences(before, _values(user)):
+            action = Action.USER_CHANGED if before else Action.USER_CREATED
+            record(action, user, changes=shown_changes(changed))
+        if before and not user.is_active:
             end_sessions(user)
         apply_groups(user)
-        logger.warning("SCIM stored %s, %s", user, "active" if user.is_active else "inactive")
 
     @transaction.atomic
     def delete(self) -> None:
-        """Deactivate the account, which the directory no longer sees."""
-        user = self.obj
+        """Deactivate the account, which the directory no longer sees. Its API keys do not return
+        with the person.
+
+        Raises:
+            NotFoundError: it was deleted or erased meanwhile.
+        """
+        user = _locked(self.obj)
+        for key in user.api_keys.active():
+            revoke_api_key(key=key)
+        gone = {"is_active": (user.is_active, False), "scim_name": (None, None)}
+        record(Action.USER_CHANGED, user, changes=gone)
         user.scim_name, user.is_active = "", False
-        user.save()
+        user.save(update_fields=["scim_name", "is_active"])
         GroupMember.objects.filter(user=user, source=SCIM).delete()
         end_sessions(user)
         apply_groups(user)
-        logger.warning("SCIM deleted %s", user)
 
     def handle_operations(self, operations: list[dict[str, Any]]) -> None:
         """Make changes of single attributes."""
@@ -186,22 +205,32 @@ class ScimGroup(SCIMGroup):
         Raises:
             SCIMException: (409) another group has the name.
         """
-        if DirectoryGroup.objects.exclude(pk=self.obj.pk).filter(name=self.obj.name).exists():
-            raise _taken(f"There is a group {self.obj.name}.")
-        self.obj.save()
-        rows = self.obj.members.filter(source=SCIM)
-        concerned = set(self.obj.members.values_list("user", flat=True))
-        if self.wanted is not None:
-            rows.exclude(user__in=self.wanted).delete()
-            GroupMember.objects.bulk_create(
-                [GroupMember(group=self.obj, user_id=pk, source=SCIM) for pk in self.wanted],
-                ignore_conflicts=True,
-            )
-        _apply_to(concerned | (self.wanted or set()))
+        group = self.obj
+        if DirectoryGroup.objects.exclude(pk=group.pk).filter(name=group.name).exists():
+            raise _taken(f"There is a group {group.name}.")
+        stored = self._lock()
+        group.save()
+        rows = group.members.filter(source=SCIM)
+        members = set(rows.values_list("user", flat=True))
+        wanted = members if self.wanted is None else self.wanted
+        added, removed = wanted - members, members - wanted
+        rows.filter(user__in=removed).delete()
+        GroupMember.objects.bulk_create(
+            [GroupMember(group=group, user_id=pk, source=SCIM) for pk in added],
+            ignore_conflicts=True,
+        )
+        was: dict[str, Any] = {"name": stored.name if stored else None, "added": [], "removed": []}
+        now = {"name": group.name, "added": sorted(added), "removed": sorted(removed)}
+        if changed := differences(was, now):
+            record(Action.GROUP_CHANGED, group, changes=changed)
+        renamed = set(group.members.values_list("user", flat=True)) if "name" in changed else set()
+        _apply_to(added | removed | renamed)
 
     @transaction.atomic
     def delete(self) -> None:
         """Take out all members; the group stays while sign-ins name it."""
+        self._lock()
+        record(Action.GROUP_DELETED, self.obj)
         concerned = set(self.obj.members.values_list("user", flat=True))
         self.obj.members.filter(source=SCIM).delete()
         if not self.obj.members.exists():
@@ -209,7 +238,8 @@ class ScimGroup(SCIMGroup):
         _apply_to(concerned)
 
     def handle_operations(self, operations: list[dict[str, Any]]) -> None:
-        """Add and remove members, and rename."""
+        """Add and remove members, and rename; one request at a time, as directories send many."""
+        self._lock()
         rows = self.obj.members.filter(source=SCIM)
         self.wanted = set(rows.values_list("user", flat=True))
         for operation in operations:
@@ -217,6 +247,10 @@ class ScimGroup(SCIMGroup):
             for path, value in _changes([operation]):
                 self._change(kind, path, value)
         self.save()
+
+    def _lock(self) -> DirectoryGroup | None:
+        groups = DirectoryGroup.objects.select_for_update(no_key=True)
+        return groups.filter(pk=self.obj.pk).first()
 
     def _change(self, kind: str, path: str, value: Any) -> None:
         assert self.wanted is not None  # noqa: S101 - set by handle_operations
@@ -296,8 +330,27 @@ def _member_ids(value: Any, *, strict: bool = True) -> set[int]:
 
 
 def _apply_to(user_ids: set[int]) -> None:
-    for user in User.objects.filter(pk__in=user_ids).order_by("pk"):
+    """First all accounts are locked, then projects, as everywhere."""
+    people = User.objects.select_for_update(no_key=True).filter(pk__in=user_ids)
+    for user in list(people.order_by("pk")):
         apply_groups(user)
+
+
+def _locked(user: User) -> User:
+    """The account as it is now, if the directory still sees it.
+
+    Raises:
+        NotFoundError: it does not.
+    """
+    people = User.objects.select_for_update(no_key=True).exclude(scim_name="")
+    found = people.filter(pk=user.pk).first()
+    if found is None:
+        raise NotFoundError(user.pk)
+    return found
+
+
+def _values(user: User) -> dict[str, Any]:
+    return {name: getattr(user, name) for name in _FIELDS}
 
 
 def _taken(detail: str) -> SCIMException:

@@ -12,6 +12,7 @@ from django_scim.constants import SCIM_CONTENT_TYPE, SchemaURI
 from django_scim.exceptions import NotFoundError
 
 from apps.accounts.models import User
+from apps.common.audit import acting
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +25,8 @@ def require_token(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRe
         scheme, _, sent = request.headers.get("Authorization", "").partition(" ")
         known = settings.LABELHUB_SCIM_TOKEN.encode()
         if scheme.lower() == "bearer" and known and hmac.compare_digest(sent.encode(), known):
-            return view(request, *args, **kwargs)
+            with acting(request, via="SCIM"):
+                return view(request, *args, **kwargs)
         logger.warning("SCIM without its token from %s", request.META.get("REMOTE_ADDR"))
         body = {"schemas": [SchemaURI.ERROR], "status": "401", "detail": "The token is wrong."}
         headers = {"WWW-Authenticate": 'Bearer realm="LabelHub SCIM"'}

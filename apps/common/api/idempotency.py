@@ -143,10 +143,13 @@ def _stored_answer(row: IdempotentRequest) -> HttpResponse:
 
 
 def _fingerprint(request: Request) -> str:
-    """A hash of method, address and body, the same however the body is split or written."""
+    """A hash of caller, method, address and body, the same however the body is split or written.
+
+    The caller is the API key, as another one of the person may allow less than the first.
+    """
     data = request.data
     body = dict(data.lists()) if hasattr(data, "lists") else data
-    parts = [request.method, request.get_full_path(), body]
+    parts = [getattr(request.auth, "pk", None), request.method, request.get_full_path(), body]
     text = json.dumps(parts, sort_keys=True, default=_content_hash)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -43,6 +43,8 @@ class ApiViewSet(GenericViewSet[Any]):
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """The response, with its ``ETag`` if it shows what the address names."""
         final: Any = super().finalize_response(request, response, *args, **kwargs)
+        # Caches do not know all the headers that keys are sent in.
+        final.setdefault("Cache-Control", "private, no-cache")
         shows = request.method in ("GET", "HEAD") or (
             request.method in CONDITIONAL and hasattr(self, "retrieve")
         )

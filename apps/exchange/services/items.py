@@ -1,12 +1,12 @@
 """Change and delete single items."""
 
-import logging
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.common.audit import Action, record
 from apps.exchange.columns import ColumnMap
 from apps.exchange.readers.base import RawRow
 from apps.exchange.rows import RowError, read_row
@@ -15,8 +15,6 @@ from apps.labels.models import Gold, ItemState, Label
 from apps.projects.models import Item, ItemChange, Project
 from apps.projects.selectors import current_schema
 from labelhub.core.errors import Conflict, InvalidInput, NotFound
-
-logger = logging.getLogger(__name__)
 
 
 class ItemInUse(Conflict):
@@ -50,7 +48,8 @@ def change_item(*, item: Item, actor: User | None, **changes: Any) -> Item:
         setattr(item, name, getattr(read, name))
     item.save(update_fields=FILLED)
     _note(item, deleted=False)
-    logger.info("%s changed %s of item %s", actor, ", ".join(changed), item.pk)
+    fields = dict.fromkeys(changed, (None, None))
+    record(Action.ITEM_CHANGED, item, actor=actor, name=item.external_id, changes=fields)
     return item
 
 
@@ -70,7 +69,8 @@ def delete_item(*, item: Item, actor: User | None, with_labels: bool = False) ->
             "This item has labels or debates: send labels=delete to delete them with it."
         )
     _note(item, deleted=True)
-    logger.info("%s deleted item %s of %s", actor, item.pk, item.project.slug)
+    kept = {"labels": (None, "deleted")} if with_labels else {}
+    record(Action.ITEM_DELETED, item, actor=actor, name=item.external_id, changes=kept)
     item.delete()
 
 

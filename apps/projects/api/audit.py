@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.response import Response
 
+from apps.accounts.api import OperatorViewSet
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.pagination import NewestFirst
-from apps.common.api.viewsets import ApiViewSet
 from apps.common.audit import address_of
 from apps.common.models import AuditEntry
 from apps.projects.api.viewsets import ProjectViewSet
@@ -55,7 +55,7 @@ class AuditSerializer(ProjectAuditSerializer):
         return address_of(entry)
 
 
-class AuditViewSet(ApiViewSet):
+class AuditViewSet(OperatorViewSet):
     """The audit log of the server, for operators."""
 
     serializer_class = AuditSerializer

@@ -1,8 +1,12 @@
 """Encrypted columns: which keys open their values, and encrypting them with the first key."""
 
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -14,6 +18,8 @@ from labelhub.core.errors import Conflict
 CHUNK = 500
 #: In between, servers may have encrypted values with another key.
 MOST_PASSES = 3
+#: Where second steps have their secrets, and under which names; the rest of the JSON is plain.
+STEPS, SECRETS = "mfa.Authenticator.data", ("secret", "seed")
 
 
 def sealed_fields() -> "Iterator[SealedField]":
@@ -32,7 +38,16 @@ def count_sealed(database: BaseDatabaseWrapper) -> dict[str, dict[str, int]]:
         if table in there and field.column in _columns(database, table):
             chunks = _chunks(database, field)
             counts[str(field)] = dict(Counter(opened_by(row[1]) for rows in chunks for row in rows))
+    if Authenticator._meta.db_table in there:
+        with database.cursor() as cursor:
+            cursor.execute(f"SELECT data FROM {Authenticator._meta.db_table}")  # noqa: S608 - as below
+            rows = [json.loads(row[0]) for row in cursor.fetchall()]
+        counts[STEPS] = dict(Counter(opened_by(part) for row in rows for part in _secrets(row)))
     return counts
+
+
+def _secrets(data: Mapping[str, Any]) -> list[bytes]:
+    return [data[name].encode() for name in SECRETS if name in data]
 
 
 def _columns(database: BaseDatabaseWrapper, table: str) -> set[str]:
@@ -47,7 +62,7 @@ def _chunks(database: BaseDatabaseWrapper, field: SealedField) -> Iterator[list[
     table, last = quote(field.model._meta.db_table), 0
     query = (
         f"SELECT {key}, {column} FROM {table} "  # noqa: S608 - our own names
-        f"WHERE {key} > %s AND {column} IS NOT NULL ORDER BY {key} LIMIT {CHUNK}"
+        f"WHERE {key} > %s AND LENGTH({column}) > 0 ORDER BY {key} LIMIT {CHUNK}"
     )
     while True:
         with database.cursor() as cursor:
@@ -67,9 +82,13 @@ def reseal_all() -> dict[str, dict[str, int]]:
     Raises:
         Conflict: a server still encrypts with another key.
     """
-    totals = {str(field): Counter(resealed=0) for field in sealed_fields()}
+    columns: dict[str, Callable[[], Counter[str]]] = {
+        str(field): partial(_reseal_column, field) for field in sealed_fields()
+    }
+    columns[STEPS] = _reseal_second_steps
+    totals = {name: Counter(resealed=0) for name in columns}
     for _ in range(MOST_PASSES):
-        found = {str(field): _reseal_column(field) for field in sealed_fields()}
+        found = {name: reseal_column() for name, reseal_column in columns.items()}
         for name, counts in found.items():
             resealed = totals[name]["resealed"] + counts["resealed"]
             totals[name] = Counter(counts | {"resealed": resealed})
@@ -99,4 +118,22 @@ def _reseal_column(field: SealedField) -> dict[str, int]:
         counts["resealed"] += len(changes)
         counts["unreadable"] += sum(by == "" for *_, by in found)
         counts["current"] += sum(by == first for *_, by in found)
+    return counts
+
+
+def _reseal_second_steps() -> Counter[str]:
+    counts = Counter(resealed=0, current=0, unreadable=0)
+    first = key_ids()[0]
+    for step in Authenticator.objects.order_by("pk").iterator(chunk_size=CHUNK):
+        by = {opened_by(part) for part in _secrets(step.data)}
+        if by <= {first}:
+            counts["current"] += len(by)
+        elif "" in by:
+            counts["unreadable"] += 1
+        else:
+            sealed = {name: step.data[name] for name in SECRETS if name in step.data}
+            new = {name: reseal(value.encode()).decode() for name, value in sealed.items()}
+            # Whoever writes it at the same time wins.
+            same = Authenticator.objects.filter(pk=step.pk, data=step.data)
+            counts["resealed"] += same.update(data={**step.data, **new})
     return counts

@@ -1,5 +1,6 @@
 """Django's ``changepassword``, recorded in the audit log."""
 
+import getpass
 from typing import Any
 
 from django.contrib.auth.management.commands import changepassword
@@ -14,6 +15,5 @@ class Command(changepassword.Command):
         """Change the password, and record that."""
         with acting(via="command changepassword"), transaction.atomic():
             output = super().handle(*args, **options)
-            if options["username"]:
-                record(Action.PASSWORD_SET, get_user(options["username"]))
+            record(Action.PASSWORD_SET, get_user(options["username"] or getpass.getuser()))
         return output
