@@ -3,6 +3,8 @@
 from django.conf import settings
 from django.db import models
 
+from apps.common.sealing import SealedField
+
 
 class WorkerSign(models.Model):
     """When a worker was last seen: one row for all workers."""
@@ -45,7 +47,7 @@ class IdempotentRequest(models.Model):
     started_at = models.DateTimeField(db_index=True)
     status = models.PositiveSmallIntegerField(null=True, help_text="Empty until it is done.")
     content_type = models.CharField(max_length=100, blank=True)
-    body = models.BinaryField(default=b"", help_text="The answer, encrypted.")
+    body = SealedField(default=b"", help_text="The answer, encrypted.")
 
     class Meta:
         constraints = [

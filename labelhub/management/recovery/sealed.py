@@ -1,11 +1,18 @@
-"""Encrypted columns: which keys open their values, and encrypting them with the first key."""
+"""Encrypted values: which keys open them, and encrypting them with the first key.
 
+They fill columns of their own (:class:`SealedField`), except the secrets of second steps, which
+``apps.accounts.adapter.TwoStepAdapter`` encrypts and allauth keeps in a JSON column.
+"""
+
+import json
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Field
 
 from apps.common.sealing import SealedField, key_ids, opened_by, reseal
 from labelhub.core.errors import Conflict
@@ -16,10 +23,20 @@ CHUNK = 500
 MOST_PASSES = 3
 
 
-def sealed_fields() -> "Iterator[SealedField]":
-    """All encrypted columns."""
+def sealed_fields() -> "Iterator[Field[Any, Any]]":
+    """All columns with encrypted values."""
     for model in apps.get_models():
         yield from (field for field in model._meta.local_fields if isinstance(field, SealedField))
+    yield apps.get_model("mfa", "Authenticator")._meta.get_field("data")
+
+
+def _values_in(stored: bytes | str) -> list[bytes]:
+    """The encrypted values in what a column stores: one, or the secrets of a second step."""
+    if isinstance(stored, bytes):
+        return [stored] if stored else []
+    data = json.loads(stored)  # passkeys have none of these names
+    found = [data.get("secret"), data.get("seed"), *data.get("migrated_codes", ())]
+    return [value.encode() for value in found if value]
 
 
 def count_sealed(database: BaseDatabaseWrapper) -> dict[str, dict[str, int]]:
@@ -30,8 +47,14 @@ def count_sealed(database: BaseDatabaseWrapper) -> dict[str, dict[str, int]]:
     for field in sealed_fields():
         table = field.model._meta.db_table
         if table in there and field.column in _columns(database, table):
-            chunks = _chunks(database, field)
-            counts[str(field)] = dict(Counter(opened_by(row[1]) for rows in chunks for row in rows))
+            counts[str(field)] = dict(
+                Counter(
+                    opened_by(value)
+                    for rows in _chunks(database, field)
+                    for _, stored in rows
+                    for value in _values_in(stored)
+                )
+            )
     return counts
 
 
@@ -40,8 +63,10 @@ def _columns(database: BaseDatabaseWrapper, table: str) -> set[str]:
         return {found.name for found in database.introspection.get_table_description(cursor, table)}
 
 
-def _chunks(database: BaseDatabaseWrapper, field: SealedField) -> Iterator[list[tuple[int, bytes]]]:
-    """Primary keys and values, in order."""
+def _chunks(
+    database: BaseDatabaseWrapper, field: "Field[Any, Any]"
+) -> Iterator[list[tuple[int, bytes | str]]]:
+    """Primary keys and what the column stores, in order."""
     quote = database.ops.quote_name
     key, column = quote(field.model._meta.pk.column), quote(field.column)
     table, last = quote(field.model._meta.db_table), 0
@@ -52,7 +77,10 @@ def _chunks(database: BaseDatabaseWrapper, field: SealedField) -> Iterator[list[
     while True:
         with database.cursor() as cursor:
             cursor.execute(query, [last])
-            rows = [(pk, bytes(value)) for pk, value in cursor.fetchall()]
+            rows = [
+                (pk, stored if isinstance(stored, str) else bytes(stored))
+                for pk, stored in cursor.fetchall()
+            ]
         if not rows:
             return
         yield rows
@@ -81,7 +109,7 @@ def reseal_all() -> dict[str, dict[str, int]]:
     )
 
 
-def _reseal_column(field: SealedField) -> dict[str, int]:
+def _reseal_column(field: "Field[Any, Any]") -> dict[str, int]:
     counts = Counter(resealed=0, current=0, unreadable=0)
     first, quote = key_ids()[0], connection.ops.quote_name
     column, key = quote(field.column), quote(field.model._meta.pk.column)
@@ -91,12 +119,23 @@ def _reseal_column(field: SealedField) -> dict[str, int]:
         f"WHERE {key} = %s AND {column} = %s"
     )
     for rows in _chunks(connection, field):
-        found = [(pk, value, opened_by(value)) for pk, value in rows]
-        changes = [(reseal(value), pk, value) for pk, value, by in found if by not in ("", first)]
+        changes = []
+        for pk, stored in rows:
+            changed = stored
+            for value in _values_in(stored):
+                found = {"": "unreadable", first: "current"}.get(opened_by(value), "resealed")
+                counts[found] += 1
+                if found == "resealed":
+                    changed = _replace(changed, value, reseal(value))
+            if changed != stored:
+                changes.append((changed, pk, stored))
         if changes:
             with transaction.atomic(), connection.cursor() as cursor:
                 cursor.executemany(update, changes)
-        counts["resealed"] += len(changes)
-        counts["unreadable"] += sum(by == "" for *_, by in found)
-        counts["current"] += sum(by == first for *_, by in found)
     return counts
+
+
+def _replace(stored: bytes | str, old: bytes, new: bytes) -> bytes | str:
+    if isinstance(stored, str):
+        return stored.replace(old.decode(), new.decode())
+    return new
