@@ -370,7 +370,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, databases: list[str])
     stack.people("boss")
     folder = tmp_path / "backups"
     folder.mkdir()
-    for blocks in (64, 256):
+    for blocks in (4, 40):
         command = f"ulimit -f {blocks}; exec {' '.join(MANAGE)} backup {folder}/b"
         done = subprocess.run(
             ["bash", "-c", command], cwd=ROOT, env=stack.env, capture_output=True, check=False
@@ -402,8 +402,8 @@ while True:
         sys.addaudithook(look)
         call_command(*command)
         os._exit(0)
-    if os.waitpid(child, 0)[1] != signal.SIGKILL:
-        break
+    if (status := os.waitpid(child, 0)[1]) != signal.SIGKILL:
+        sys.exit(status != 0)
     print(at, flush=True)
     input()
 """
