@@ -1,12 +1,10 @@
 """Backups, restored elsewhere with other secrets; damaged, refused, interrupted ones."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +31,7 @@ from labelhub.management.recovery.sealed import count_sealed, reseal_all
 from tests.factories.accounts import UserFactory
 from tests.factories.authors import author_of, message_of, site_with_features
 from tests.fakes.client import Client
-from tests.fakes.stack import MANAGE, ROOT, Stack, own_database
+from tests.fakes.stack import MANAGE, ROOT, Stack
 
 thorough = pytest.mark.thorough
 LEDGER = """
@@ -234,14 +232,6 @@ def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="exists already"):
         write_backup(tmp_path / "there")
     assert (tmp_path / "there").read_text() == "precious"
-
-
-@pytest.fixture
-def databases() -> Iterator[list[str]]:
-    """Two PostgreSQL databases; of SQLite each folder has its own."""
-    url = os.environ.get("DATABASE_URL", "")
-    with ExitStack() as stack:
-        yield [stack.enter_context(own_database(url)) for _ in range(2)]
 
 
 def stack_in(folder: Path, database: str, **env: str) -> Stack:
