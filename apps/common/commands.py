@@ -102,10 +102,18 @@ def migration_lock() -> Iterator[None]:
     """One process at a time: servers and workers that start together all find an empty database.
 
     On PostgreSQL, whose lock ends with the connection; SQLite's data folder has one server.
+
+    Raises:
+        CommandError: PgBouncer would give the lock to one connection and migrate with others.
     """
     if connection.vendor != "postgresql":
         yield
         return
+    if connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]:
+        raise CommandError(
+            f"The database needs migrations, which PgBouncer cannot do: run '{COMMAND} migrate' "
+            "with the address of PostgreSQL itself in DATABASE_URL and without LABELHUB_PGBOUNCER."
+        )
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
     try:

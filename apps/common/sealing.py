@@ -2,7 +2,8 @@
 
 Keys come from ``LABELHUB_TEXT_KEYS`` (the first encrypts, all decrypt) or else from the secret key.
 Removing a key makes everything encrypted with it unreadable at once; ``reseal`` encrypts it with
-the first key before. All columns with encrypted values are a :class:`SealedField`.
+the first key before. What is stored for longer than until the next page is in a column that
+``labelhub.management.recovery.sealed`` finds: a :class:`SealedField`, or allauth's second steps.
 """
 
 import base64

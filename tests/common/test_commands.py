@@ -87,6 +87,13 @@ def test_an_older_database_asks_for_migrate(monkeypatch: pytest.MonkeyPatch) -> 
         commands.prepare_database()
 
 
+def test_migrating_through_pgbouncer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "vendor", "postgresql")
+    monkeypatch.setitem(connection.settings_dict, "DISABLE_SERVER_SIDE_CURSORS", True)
+    with pytest.raises(CommandError, match="address of PostgreSQL itself"):
+        call_command("migrate")
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     "prepare", [commands.prepare_database, partial(call_command, "migrate")], ids=["any", "migrate"]

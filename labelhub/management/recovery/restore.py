@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -28,6 +29,8 @@ from labelhub.management.recovery.backup import (
     sync_folder,
 )
 
+#: Seconds. PostgreSQL needs a moment to end the connections of a process that was stopped.
+OTHERS_MAY_TAKE = 10
 #: Removes what is in the database, except extensions and what belongs to them.
 _DROP_ALL = """
 DO $$ DECLARE found record; BEGIN
@@ -196,17 +199,14 @@ def _swap(fresh: Path, target: Path) -> None:
 
 
 def _restore_postgresql(archive: Archive) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
-        )
-        others = cursor.fetchone()[0]
-    if others:
-        raise Conflict(
-            "%(count)s other connections use the database: stop servers and workers first.",
-            count=others,
-        )
+    until = time.monotonic() + OTHERS_MAY_TAKE
+    while others := _other_connections():
+        if time.monotonic() > until:
+            raise Conflict(
+                "%(count)s other connections use the database: stop servers and workers first.",
+                count=others,
+            )
+        time.sleep(0.2)
     _restore_files(archive)
     with tempfile.TemporaryFile() as errors:
         try:
@@ -217,6 +217,15 @@ def _restore_postgresql(archive: Archive) -> None:
             raise CannotDump("The database was not restored: %(reason)s", reason=reason) from error
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
+
+
+def _other_connections() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        return int(cursor.fetchone()[0])
 
 
 def _run_restore(archive: Archive, errors: IO[bytes]) -> None:

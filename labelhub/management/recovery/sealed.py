@@ -1,15 +1,18 @@
-"""Encrypted columns: which keys open their values, and encrypting them with the first key."""
+"""Encrypted values: which keys open them, and encrypting them with the first key.
+
+They fill columns of their own (:class:`SealedField`), except the secrets of second steps, which
+``apps.accounts.adapter.TwoStepAdapter`` encrypts and allauth keeps in a JSON column.
+"""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
-from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Field
 
 from apps.common.sealing import SealedField, key_ids, opened_by, reseal
 from labelhub.core.errors import Conflict
@@ -18,14 +21,22 @@ from labelhub.core.errors import Conflict
 CHUNK = 500
 #: In between, servers may have encrypted values with another key.
 MOST_PASSES = 3
-#: Where second steps have their secrets, and under which names; the rest of the JSON is plain.
-STEPS, SECRETS = "mfa.Authenticator.data", ("secret", "seed")
 
 
-def sealed_fields() -> "Iterator[SealedField]":
-    """All encrypted columns."""
+def sealed_fields() -> "Iterator[Field[Any, Any]]":
+    """All columns with encrypted values."""
     for model in apps.get_models():
         yield from (field for field in model._meta.local_fields if isinstance(field, SealedField))
+    yield apps.get_model("mfa", "Authenticator")._meta.get_field("data")
+
+
+def _values_in(stored: bytes | str) -> list[bytes]:
+    """The encrypted values in what a column stores: one, or the secrets of a second step."""
+    if isinstance(stored, bytes):
+        return [stored] if stored else []
+    data = json.loads(stored)  # passkeys have none of these names
+    found = [data.get("secret"), data.get("seed"), *data.get("migrated_codes", ())]
+    return [value.encode() for value in found if value]
 
 
 def count_sealed(database: BaseDatabaseWrapper) -> dict[str, dict[str, int]]:
@@ -36,18 +47,15 @@ def count_sealed(database: BaseDatabaseWrapper) -> dict[str, dict[str, int]]:
     for field in sealed_fields():
         table = field.model._meta.db_table
         if table in there and field.column in _columns(database, table):
-            chunks = _chunks(database, field)
-            counts[str(field)] = dict(Counter(opened_by(row[1]) for rows in chunks for row in rows))
-    if Authenticator._meta.db_table in there:
-        with database.cursor() as cursor:
-            cursor.execute(f"SELECT data FROM {Authenticator._meta.db_table}")  # noqa: S608 - as below
-            rows = [json.loads(row[0]) for row in cursor.fetchall()]
-        counts[STEPS] = dict(Counter(opened_by(part) for row in rows for part in _secrets(row)))
+            counts[str(field)] = dict(
+                Counter(
+                    opened_by(value)
+                    for rows in _chunks(database, field)
+                    for _, stored in rows
+                    for value in _values_in(stored)
+                )
+            )
     return counts
-
-
-def _secrets(data: Mapping[str, Any]) -> list[bytes]:
-    return [data[name].encode() for name in SECRETS if name in data]
 
 
 def _columns(database: BaseDatabaseWrapper, table: str) -> set[str]:
@@ -55,19 +63,24 @@ def _columns(database: BaseDatabaseWrapper, table: str) -> set[str]:
         return {found.name for found in database.introspection.get_table_description(cursor, table)}
 
 
-def _chunks(database: BaseDatabaseWrapper, field: SealedField) -> Iterator[list[tuple[int, bytes]]]:
-    """Primary keys and values, in order."""
+def _chunks(
+    database: BaseDatabaseWrapper, field: "Field[Any, Any]"
+) -> Iterator[list[tuple[int, bytes | str]]]:
+    """Primary keys and what the column stores, in order."""
     quote = database.ops.quote_name
     key, column = quote(field.model._meta.pk.column), quote(field.column)
     table, last = quote(field.model._meta.db_table), 0
     query = (
         f"SELECT {key}, {column} FROM {table} "  # noqa: S608 - our own names
-        f"WHERE {key} > %s AND LENGTH({column}) > 0 ORDER BY {key} LIMIT {CHUNK}"
+        f"WHERE {key} > %s AND {column} IS NOT NULL ORDER BY {key} LIMIT {CHUNK}"
     )
     while True:
         with database.cursor() as cursor:
             cursor.execute(query, [last])
-            rows = [(pk, bytes(value)) for pk, value in cursor.fetchall()]
+            rows = [
+                (pk, stored if isinstance(stored, str) else bytes(stored))
+                for pk, stored in cursor.fetchall()
+            ]
         if not rows:
             return
         yield rows
@@ -82,13 +95,9 @@ def reseal_all() -> dict[str, dict[str, int]]:
     Raises:
         Conflict: a server still encrypts with another key.
     """
-    columns: dict[str, Callable[[], Counter[str]]] = {
-        str(field): partial(_reseal_column, field) for field in sealed_fields()
-    }
-    columns[STEPS] = _reseal_second_steps
-    totals = {name: Counter(resealed=0) for name in columns}
+    totals = {str(field): Counter(resealed=0) for field in sealed_fields()}
     for _ in range(MOST_PASSES):
-        found = {name: reseal_column() for name, reseal_column in columns.items()}
+        found = {str(field): _reseal_column(field) for field in sealed_fields()}
         for name, counts in found.items():
             resealed = totals[name]["resealed"] + counts["resealed"]
             totals[name] = Counter(counts | {"resealed": resealed})
@@ -100,7 +109,7 @@ def reseal_all() -> dict[str, dict[str, int]]:
     )
 
 
-def _reseal_column(field: SealedField) -> dict[str, int]:
+def _reseal_column(field: "Field[Any, Any]") -> dict[str, int]:
     counts = Counter(resealed=0, current=0, unreadable=0)
     first, quote = key_ids()[0], connection.ops.quote_name
     column, key = quote(field.column), quote(field.model._meta.pk.column)
@@ -110,30 +119,23 @@ def _reseal_column(field: SealedField) -> dict[str, int]:
         f"WHERE {key} = %s AND {column} = %s"
     )
     for rows in _chunks(connection, field):
-        found = [(pk, value, opened_by(value)) for pk, value in rows]
-        changes = [(reseal(value), pk, value) for pk, value, by in found if by not in ("", first)]
+        changes = []
+        for pk, stored in rows:
+            changed = stored
+            for value in _values_in(stored):
+                found = {"": "unreadable", first: "current"}.get(opened_by(value), "resealed")
+                counts[found] += 1
+                if found == "resealed":
+                    changed = _replace(changed, value, reseal(value))
+            if changed != stored:
+                changes.append((changed, pk, stored))
         if changes:
             with transaction.atomic(), connection.cursor() as cursor:
                 cursor.executemany(update, changes)
-        counts["resealed"] += len(changes)
-        counts["unreadable"] += sum(by == "" for *_, by in found)
-        counts["current"] += sum(by == first for *_, by in found)
     return counts
 
 
-def _reseal_second_steps() -> Counter[str]:
-    counts = Counter(resealed=0, current=0, unreadable=0)
-    first = key_ids()[0]
-    for step in Authenticator.objects.order_by("pk").iterator(chunk_size=CHUNK):
-        by = {opened_by(part) for part in _secrets(step.data)}
-        if by <= {first}:
-            counts["current"] += len(by)
-        elif "" in by:
-            counts["unreadable"] += 1
-        else:
-            sealed = {name: step.data[name] for name in SECRETS if name in step.data}
-            new = {name: reseal(value.encode()).decode() for name, value in sealed.items()}
-            # Whoever writes it at the same time wins.
-            same = Authenticator.objects.filter(pk=step.pk, data=step.data)
-            counts["resealed"] += same.update(data={**step.data, **new})
-    return counts
+def _replace(stored: bytes | str, old: bytes, new: bytes) -> bytes | str:
+    if isinstance(stored, str):
+        return stored.replace(old.decode(), new.decode())
+    return new
