@@ -27,8 +27,8 @@ TAKES = (migrations.RemoveField, migrations.RenameField, migrations.RenameModel,
 def faults_of(migration: Any) -> Iterator[str]:
     """What old code or people who label would notice of a migration."""
     online = (AddIndexOnline, RemoveIndexOnline)
-    made = [part for part in migration.operations if isinstance(part, migrations.CreateModel)]
-    new = {f"{migration.app_label}.{part.name.lower()}" for part in made}
+    created = {operation.name.lower() for operation in migration.operations
+               if isinstance(operation, migrations.CreateModel)}  # fmt: skip
     for operation in migration.operations:
         named = getattr(operation, "model_name", getattr(operation, "name", ""))
         table = f"{migration.app_label}.{named.lower()}"
@@ -41,9 +41,12 @@ def faults_of(migration: Any) -> Iterator[str]:
             yield f"{operation.describe()}: locks a large table"
         elif table in LARGE and isinstance(operation, migrations.AddField):
             yield from _faults_of_field(operation)
-        elif isinstance(operation, migrations.AddField):
-            if table not in new and not _may_be_missing(operation.field):
-                yield f"{operation.describe()}: old code writes no such column"
+        elif (
+            isinstance(operation, migrations.AddField)
+            and named.lower() not in created
+            and not _may_be_missing(operation.field)
+        ):
+            yield f"{operation.describe()}: old code writes no such column"
 
 
 def _faults_of_field(operation: migrations.AddField) -> Iterator[str]:

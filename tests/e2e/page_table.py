@@ -21,6 +21,7 @@ NOT_PAGES = {
     "oidc_callback", "oidc_connect", "oidc_login", "oidc_logout",
     "saml_acs", "saml_finish_acs", "saml_metadata", "saml_sls",
     "sso_saml_connect", "sso_saml_login",
+    "api_key_rotate", "my_data_erase", "my_data_file",
     "api_docs", "api_key_revoke", "api_redoc", "api_schema",
     "agreement_figure", "agreement_file",
     "experiment_preview", "experiment_progress", "export_download", "health_live",

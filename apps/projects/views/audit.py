@@ -30,7 +30,7 @@ from apps.projects.audit_log import (
 from apps.projects.models import Project
 from apps.projects.pages import project_page, project_view
 
-PAGE_SIZE = 50
+PAGE_SIZE = 30
 
 
 @login_required
