@@ -408,7 +408,10 @@ class ImportBatch(models.Model):
         max_length=500, blank=True, help_text="Below the data folder; empty once done."
     )
     format = models.CharField(max_length=20)
-    content = models.CharField(max_length=10, choices=Content.choices, default=Content.ITEMS)
+    # Servers of before do not know these two: the database fills them in.
+    content = models.CharField(
+        max_length=10, choices=Content.choices, default=Content.ITEMS, db_default=Content.ITEMS
+    )
     columns = models.JSONField(
         default=dict, blank=True, help_text="Field → column, as chosen in the preview."
     )
@@ -449,7 +452,9 @@ class ImportBatch(models.Model):
         default=0, help_text="Items that were created or filled without gold and labels."
     )
     items_created = models.PositiveBigIntegerField(
-        default=0, help_text="By a file of labels: items of which only the id is known."
+        default=0,
+        db_default=0,
+        help_text="By a file of labels: items of which only the id is known.",
     )
     mapped_values = models.PositiveIntegerField(
         default=0, help_text="Values of the file that stood for a label of another name."

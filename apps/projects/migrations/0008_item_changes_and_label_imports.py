@@ -15,12 +15,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="importbatch",
             name="content",
-            field=models.CharField(choices=[("items", "Items"), ("labels", "Labels of items that exist")], default="items", max_length=10),
+            field=models.CharField(choices=[("items", "Items"), ("labels", "Labels of items that exist")], db_default="items", default="items", max_length=10),
         ),
         migrations.AddField(
             model_name="importbatch",
             name="items_created",
-            field=models.PositiveBigIntegerField(default=0, help_text="By a file of labels: items of which only the id is known."),
+            field=models.PositiveBigIntegerField(db_default=0, default=0, help_text="By a file of labels: items of which only the id is known."),
         ),
         migrations.CreateModel(
             name="ItemChange",
