@@ -17,6 +17,7 @@ from apps.projects.group_roles import set_group_role
 from apps.projects.models import Project
 from tests.factories.accounts import ApiKeyFactory, UserFactory, browser_of
 from tests.factories.projects import ProjectFactory
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 ADA = {
@@ -325,3 +326,16 @@ def test_a_change_of_one_member_costs_the_same_in_a_large_group(
     made = directory.call("POST", "Groups", {"displayName": "g", "members": ids[1:]}, 201)
     with django_assert_max_num_queries(35):
         directory.patch(f"Groups/{made['id']}", {"op": "add", "path": "members", "value": ids[:1]})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_members_that_are_added_at_the_same_time_all_stay(directory: Directory) -> None:
+    people = [directory.create(userName=f"p{n}", emails=[], externalId=f"{n}") for n in range(4)]
+    path = f"Groups/{directory.call('POST', 'Groups', {'displayName': 'g'}, 201)['id']}"
+
+    def add(number: int) -> None:
+        value = [{"value": people[number]["id"]}]
+        directory.patch(path, {"op": "add", "path": "members", "value": value})
+
+    at_once(add, 4)
+    assert len(directory.call("GET", path)["members"]) == 4

@@ -29,6 +29,8 @@ class Migration(migrations.Migration):
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 ("source", models.CharField(choices=[("sign_in", "at sign-in"), ("scim", "SCIM")], max_length=8)),
+                ("group", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="members", to="accounts.directorygroup")),
+                ("user", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="group_members", to=settings.AUTH_USER_MODEL)),
             ],
         ),
         migrations.AddField(
@@ -59,16 +61,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="user",
             constraint=models.UniqueConstraint(django.db.models.functions.text.Lower("scim_name"), condition=models.Q(("scim_name", ""), _negated=True), name="accounts_scim_name_once"),
-        ),
-        migrations.AddField(
-            model_name="groupmember",
-            name="group",
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="members", to="accounts.directorygroup"),
-        ),
-        migrations.AddField(
-            model_name="groupmember",
-            name="user",
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="group_members", to=settings.AUTH_USER_MODEL),
         ),
         migrations.AddConstraint(
             model_name="groupmember",
