@@ -82,7 +82,7 @@ def reseal_all() -> dict[str, dict[str, int]]:
     Raises:
         Conflict: a server still encrypts with another key.
     """
-    columns: dict[str, Callable[[], Counter[str]]] = {
+    columns: dict[str, Callable[[], dict[str, int]]] = {
         str(field): partial(_reseal_column, field) for field in sealed_fields()
     }
     columns[STEPS] = _reseal_second_steps
@@ -121,7 +121,7 @@ def _reseal_column(field: SealedField) -> dict[str, int]:
     return counts
 
 
-def _reseal_second_steps() -> Counter[str]:
+def _reseal_second_steps() -> dict[str, int]:
     counts = Counter(resealed=0, current=0, unreadable=0)
     first = key_ids()[0]
     for step in Authenticator.objects.order_by("pk").iterator(chunk_size=CHUNK):
