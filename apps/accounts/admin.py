@@ -35,6 +35,7 @@ class PersonAdmin(UserAdmin, RecordedAdmin):  # type: ignore[type-arg]  # generi
     list_display = ["username", "email", "first_name", "last_name", "is_active", "is_superuser"]
     list_filter = ["is_active", "is_superuser"]
     search_fields = ["username", "email", "first_name", "last_name"]
+    filter_horizontal = ()  # wider than a page
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["username", "password", "must_change_password"]}),

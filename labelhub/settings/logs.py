@@ -37,8 +37,9 @@ def logging_config(env: Env, *, production: bool) -> dict[str, Any]:
         "loggers": {name: {"level": level} for name in ("apps", "labelhub")}
         | {
             "labelhub.access": {"level": "INFO" if access else "ERROR"},
-            # Sign-ins, refusals and deletions, whatever the level of the others.
-            "labelhub.security": {"level": "INFO"},
+            # Sign-ins, refusals and deletions, whatever the level of the others; beside a demo only
+            # refusals and deletions.
+            "labelhub.security": {"level": "INFO" if production else "WARNING"},
             # Django's own handlers would write errors once more, or by mail.
             "django": {"level": "WARNING", "handlers": [], "propagate": True},
             # The access line has each response, with its user; this one only what broke.
