@@ -139,8 +139,8 @@ def test_what_happens_to_second_steps_is_recorded(ada: User) -> None:
     chosen = {"action": "delete_selected", "_selected_action": [str(pk)], "post": "yes"}
     root.post("/admin/mfa/authenticator/", chosen)
     rows = AuditEntry.objects.filter(action__startswith="second_step").order_by("pk")
-    told = [(str(row.actor), row.action.partition(".")[2], row.changes["kind"]) for row in rows]
-    assert told == [
+    recorded = [(str(row.actor), row.action.partition(".")[2], row.changes["kind"]) for row in rows]
+    assert recorded == [
         ("ada", "added", [None, "totp"]),
         ("ada", "added", [None, "recovery_codes"]),
         ("ada", "removed", ["recovery_codes", None]),

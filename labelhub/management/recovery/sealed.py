@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from allauth.mfa.models import Authenticator
 from django.apps import apps
 from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -27,7 +28,7 @@ def sealed_fields() -> "Iterator[Field[Any, Any]]":
     """All columns with encrypted values."""
     for model in apps.get_models():
         yield from (field for field in model._meta.local_fields if isinstance(field, SealedField))
-    yield apps.get_model("mfa", "Authenticator")._meta.get_field("data")
+    yield Authenticator._meta.get_field("data")
 
 
 def _values_in(stored: bytes | str) -> list[bytes]:
