@@ -286,7 +286,7 @@ def test_the_number_of_queries_does_not_grow_with_the_rows(
     label = {"annotator": "w", "value": "good"}
     rows = [{"id": str(number), "text": f"t {number}", "labels": [label]} for number in range(60)]
     batch = queued(ProjectFactory.create(), lines(*rows))
-    with django_assert_max_num_queries(44):
+    with django_assert_max_num_queries(46):
         run_import(batch.pk)
 
 
