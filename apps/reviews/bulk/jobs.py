@@ -245,6 +245,11 @@ def _next_size(size: int, seconds: float) -> int:
     return min(CHUNK, size * 2) if seconds < SECONDS / 3 else size
 
 
+def user_who_undid(job: BulkJob) -> User | None:
+    """Who asked to undo ``job``; None if nobody did, or if the account is gone."""
+    return User.objects.filter(pk=parse_row_id(job.counts.get(UNDONE_BY, "")) or 0).first()
+
+
 def _undo(run: JobRun, job: BulkJob) -> None:
     size = min(FIRST_CHUNK, CHUNK)
     while changes := list(
@@ -259,7 +264,7 @@ def _undo(run: JobRun, job: BulkJob) -> None:
             _write(job, after=changes[-1].item_id, counts=counts)
         size = _next_size(size, time.monotonic() - began)
     with run.last_chunk():
-        undoer = User.objects.filter(pk=parse_row_id(job.counts.get(UNDONE_BY, "")) or 0).first()
+        undoer = user_who_undid(job)
         _finish(job, Status.UNDONE)
         _log(job, undoer, job.counts.get("undone", 0), undone=True)
 

@@ -17,7 +17,7 @@ from apps.common.lists import Column, list_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import current_schema
-from apps.reviews.bulk.jobs import plan_job, start_job, undo_job
+from apps.reviews.bulk.jobs import plan_job, start_job, undo_job, user_who_undid
 from apps.reviews.bulk.plan import get_job, jobs_of, preview, reasons_in_words
 from apps.reviews.models import BulkJob
 from apps.reviews.queue.forms import read_value
@@ -262,6 +262,7 @@ def _job(project: Project, job_id: int) -> dict[str, Any]:
     counts = {name: n for name, n in job.counts.items() if isinstance(n, int)}
     return {
         "job": job,
+        "undone_by": user_who_undid(job) or gettext("somebody"),
         "moving": job.status in BulkJob.UNFINISHED,
         "undoing": undoing,
         "undoable": job.done and job.status in BulkJob.UNDOABLE,
