@@ -35,6 +35,9 @@ from labelhub.web.connection import Connection, set_socket_options
 GRACE = 3
 AFTER = 1.0
 LAST_MOMENT = 6.0
+#: Seconds that an idle connection stays open. Longer than in the proxy (Caddy: 120): otherwise it
+#: sends a request just when we close, and answers 502.
+KEEP_ALIVE = 150
 #: Seconds before a process is replaced, so that a failing start does not use up the machine.
 PAUSE = 1.0
 
@@ -179,6 +182,7 @@ class _Server(uvicorn.Server):
             log_config=None,
             log_level="warning",
             access_log=False,
+            timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=GRACE,
             # Trust X-Forwarded-For of these, so that allauth's limits count the real clients.
             forwarded_allow_ips=["127.0.0.1", "::1", *settings.LABELHUB_TRUSTED_PROXIES],

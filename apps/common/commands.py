@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management import CommandError, call_command
 from django.core.management.base import BaseCommand, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
@@ -72,6 +72,9 @@ class LabelhubCommand(BaseCommand, ABC):
         except CommandError as error:
             self.stderr.write(_one_line(error))
             sys.exit(error.returncode)
+        except OperationalError as error:
+            self.stderr.write(f"The database does not answer: {_one_line(error)}")
+            sys.exit(1)
         except BrokenPipeError:
             # Flushing the rest at exit would fail again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

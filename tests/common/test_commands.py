@@ -14,7 +14,7 @@ import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.core.management.base import CommandParser
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from apps.common import commands
@@ -35,6 +35,8 @@ class Greeting(LabelhubCommand):
 
     def run(self, options: dict[str, Any]) -> Mapping[str, Any]:
         """Greet, but not everybody."""
+        if options["name"] == "nobody":
+            raise OperationalError("connection refused\nIs the server running?")
         if options["name"] == "eve":
             raise InvalidInput("name: eve is\nnot greeted.")
         self.say(f"Hello {options['name']}")
@@ -63,6 +65,11 @@ def test_programs_get_one_json_object_and_nothing_else() -> None:
 
 def test_an_expected_error_is_one_line_and_exit_code_1() -> None:
     assert call("eve") == (1, "", "name: eve is not greeted.\n")
+
+
+def test_a_database_that_is_away_is_one_line() -> None:
+    line = "The database does not answer: connection refused Is the server running?\n"
+    assert call("nobody") == (1, "", line)
 
 
 @pytest.mark.parametrize("args", [(), ("ada", "--nonsense"), ("ada", "bob")])

@@ -185,6 +185,16 @@ def test_strangers_cannot_fill_the_disk(running: Running) -> None:
 
 
 @pytest.mark.thorough
+def test_an_idle_connection_of_a_proxy_stays_open(running: Running) -> None:
+    host = running.address.removeprefix("http://")
+    with socket.create_connection(host.rsplit(":", 1), timeout=10) as proxy:
+        for _ in range(2):
+            proxy.sendall(b"GET /health/live HTTP/1.1\r\nHost: %s\r\n\r\n" % host.encode())
+            assert b" 200 " in proxy.recv(10_000)
+            time.sleep(6)  # uvicorn's own limit is 5
+
+
+@pytest.mark.thorough
 def test_a_signal_during_start_up_ends_it(stack: Stack) -> None:
     program = stack.start("serve", [*MANAGE, "serve", "--port", "0"])
     time.sleep(0.3)
