@@ -52,7 +52,7 @@ END $$;
 
 
 #: Within the transaction of the restore, so that no kill leaves a database that is not held.
-_HOLD = "INSERT INTO common_hold (id, since) VALUES (1, now()) ON CONFLICT DO NOTHING;\n"
+_HOLD = "INSERT INTO public.common_hold (id, since) VALUES (1, now()) ON CONFLICT DO NOTHING;\n"
 
 
 def _knows_holds(manifest: Manifest) -> bool:
