@@ -10,6 +10,7 @@ import logging
 import secrets
 import shutil
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -333,19 +334,26 @@ class _Handler(BaseHTTPRequestHandler):
         """Not each scrape."""
 
 
-class _Server6(ThreadingHTTPServer):
-    address_family = socket.AF_INET6
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, host: str, port: int) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """The base class prints; and a scraper that did not wait for its answer is no error."""
+        if not isinstance(sys.exception(), OSError):
+            logger.exception("Metrics: a scrape failed")  # noqa: LOG004 - the base class handles one
 
 
 def listen_for_scrapes(host: str, port: int) -> ThreadingHTTPServer | None:
     """Serve the metrics of a machine that has workers only; None, and a line in the log, if the
     port is taken: a worker without metrics is better than none."""
-    kind = _Server6 if ":" in host else ThreadingHTTPServer
     try:
-        server = kind((host, port), _Handler)
+        server = _Server(host, port)
     except OSError as error:
         logger.error("LABELHUB_WORKER_METRICS: cannot listen on %s:%s (%s)", host, port, error)
         return None
-    server.daemon_threads = True
     threading.Thread(target=server.serve_forever, name="metrics-server", daemon=True).start()
     return server

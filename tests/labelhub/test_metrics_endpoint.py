@@ -353,6 +353,22 @@ def test_a_worker_listens_at_addresses_of_either_kind() -> None:
         server.server_close()
 
 
+def test_a_scraper_that_leaves_is_no_error(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = listen_for_scrapes("127.0.0.1", 0)
+    assert server is not None
+    for error in (BrokenPipeError(), ValueError("ours")):
+        try:
+            raise error
+        except (OSError, ValueError):
+            server.handle_error(None, None)  # type: ignore[arg-type]  # neither is used
+    assert [record.getMessage() for record in caplog.records] == ["Metrics: a scrape failed"]
+    assert capsys.readouterr().err == ""
+    server.shutdown()
+    server.server_close()
+
+
 def test_names_that_people_choose_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apps.common.metrics._names", set())
     monkeypatch.setattr("apps.common.metrics.MOST_NAMES", 2)
