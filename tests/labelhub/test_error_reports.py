@@ -61,7 +61,7 @@ def test_only_type_place_and_id_of_an_error_are_reported(
     stack = Stack(data_folder, SENTRY_DSN=dsn)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM.format(text=TEXT)],
-        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=90, check=False,
+        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     sent = "".join(request.content.decode() for request in collector.received)

@@ -107,7 +107,7 @@ def test_a_trace_goes_from_the_request_through_the_queue_into_job_and_model_call
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],
-        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=90, check=False,
+        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.split() == ["200"]
