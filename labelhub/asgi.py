@@ -31,6 +31,7 @@ from labelhub.observe.requests import observe_requests, observe_sockets  # noqa:
 from labelhub.web.asgi_types import App  # noqa: E402
 from labelhub.web.bodies import require_whole_bodies  # noqa: E402
 from labelhub.web.callers import is_known_caller  # noqa: E402
+from labelhub.web.clients import name_clients  # noqa: E402
 from labelhub.web.responses import cut_off_slow_clients, stop_unread_responses  # noqa: E402
 
 #: Buffered messages of a response: enough for any static file in pieces of 4 KB, and so for all
@@ -51,7 +52,7 @@ http = cast(
 
 own_sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(debates)))
 
-application = ProtocolTypeRouter(
+router = ProtocolTypeRouter(
     {
         "http": observe_requests(
             serve_metrics(
@@ -64,3 +65,4 @@ application = ProtocolTypeRouter(
         "websocket": observe_sockets(URLRouter([*authors, re_path("", own_sockets)])),
     }
 )
+application = name_clients(cast(App, router))

@@ -11,7 +11,7 @@ from celery.signals import before_task_publish, setup_logging, task_postrun, tas
 from structlog.contextvars import bound_contextvars
 
 from apps.common.request_record import current_request_id, sent_ids
-from apps.common.tracing import CONSUMER, span, trace_headers
+from apps.common.traces import CONSUMER, span, trace_headers
 
 # For ``celery -A labelhub.celery``; our own commands set it before.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "labelhub.settings.prod")

@@ -154,7 +154,7 @@ def start_retention() -> None:
         ensure_jobs(KIND, [_ONLY])
 
 
-@job(KIND)
+@job(KIND, outward=True)
 def apply_retention(run: JobRun) -> None:
     """Delete what is older than its schedule; the audit log tells how much of what."""
     apply_rules(run.keep)

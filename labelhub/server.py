@@ -26,7 +26,7 @@ from django.db import connections
 from apps.authors.consumers.session import wait_for_tasks
 from apps.authors.tasks import warm_up
 from apps.common.jobs import stop_all_jobs
-from apps.common.workers import expect_worker
+from apps.common.workers import expect_workers
 from labelhub.core.errors import InvalidInput
 from labelhub.processor import one_processor
 from labelhub.web.connection import Connection, set_socket_options
@@ -184,8 +184,7 @@ class _Server(uvicorn.Server):
             access_log=False,
             timeout_keep_alive=KEEP_ALIVE,
             timeout_graceful_shutdown=GRACE,
-            # Trust X-Forwarded-For of these, so that allauth's limits count the real clients.
-            forwarded_allow_ips=["127.0.0.1", "::1", *settings.LABELHUB_TRUSTED_PROXIES],
+            proxy_headers=False,  # labelhub/web/clients.py
         )
         super().__init__(config)
         self._announce = announce
@@ -214,7 +213,7 @@ class _Server(uvicorn.Server):
 @contextmanager
 def _worker() -> Iterator[None]:
     if not settings.LABELHUB_EMBEDDED_WORKER:
-        expect_worker()
+        expect_workers()
         yield
         return
     from labelhub.worker import EmbeddedWorker  # noqa: PLC0415 - only if it runs here

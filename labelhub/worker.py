@@ -12,15 +12,16 @@ from collections.abc import Callable
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import WorkController
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import DatabaseError, close_old_connections, connections
 
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
 from apps.common.api.idempotency import forget_requests
 from apps.common.audit import seal_entries
-from apps.common.jobs import await_threads, resume_jobs, serve_queues, stop_all_jobs
+from apps.common.holds import held_since
+from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.metric_files import set_role, show_process
-from apps.common.workers import write_heartbeat
+from apps.common.workers import serve_queues, write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
 from apps.echo.tasks import keep_echo, keep_offers
@@ -84,6 +85,9 @@ KEEPERS: tuple[Callable[[], object], ...] = (
     start_first_filters,
     resume_jobs,  # last, as the others create jobs
 )
+#: Those of a held server (see :mod:`apps.common.holds`). The others would also delete files that
+#: only the original's database names, if a copy was given the same bucket.
+HELD_KEEPERS = (write_heartbeat, seal_entries, resume_jobs)
 
 
 class Housekeeping:
@@ -107,11 +111,18 @@ class Housekeeping:
 
     def _run(self) -> None:
         while not self._stop.is_set():
-            for keeper in self._keepers:
+            close_old_connections()
+            for keeper in self._due_keepers():
                 close_old_connections()
                 self._run_keeper(keeper)
             connections.close_all()
             self._stop.wait(self._pause)
+
+    def _due_keepers(self) -> tuple[Callable[[], object], ...]:
+        try:
+            return HELD_KEEPERS if held_since() else self._keepers
+        except DatabaseError:
+            return HELD_KEEPERS  # they log it
 
     def _run_keeper(self, keeper: Callable[[], object]) -> None:
         try:

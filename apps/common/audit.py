@@ -128,6 +128,7 @@ class Action(models.TextChoices):
     CONSOLE_CHANGED = "console.changed", _("Changed in the admin console")
     CONSOLE_DELETED = "console.deleted", _("Deleted in the admin console")
     RETENTION_APPLIED = "retention.applied", _("Old data deleted")
+    HOLD_RELEASED = "hold.released", _("Restored server released")
     LOG_CUT = "audit.cut", _("Old entries of this log deleted")
 
 

@@ -20,7 +20,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -30,14 +30,16 @@ from typing import Any
 from celery import shared_task
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, connections, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, Q, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 from structlog.contextvars import bound_contextvars
 
 from apps.common.metrics import JOBS
-from apps.common.models import Job
-from apps.common.tracing import span
+from apps.common.models import Hold, Job
+from apps.common.queues import INTERACTIVE
+from apps.common.traces import span
+from apps.common.workers import SERVED
 from labelhub.core.errors import LabelhubError, Unavailable
 from labelhub.core.phrases import Phrase, join_sentences
 
@@ -76,10 +78,6 @@ class Interrupted(LabelhubError):
     code = "interrupted"
 
 
-#: Queues of tasks: what somebody waits for, runs of models, and what takes minutes. A worker serves
-#: all of them, or those that it is given.
-INTERACTIVE, RUNS, HEAVY = QUEUES = ("interactive", "runs", "heavy")
-
 Fail = Callable[[int, Exception], None]
 Work = Callable[..., None]
 
@@ -89,7 +87,8 @@ class Kind:
     """A kind of job: ``work`` does it, ``fail`` stores its failure in a transaction of its own.
 
     A kind without ``fail`` is retried until it succeeds. ``threads`` limits the kind's own threads
-    in a process, if it has them. ``lease`` replaces :data:`LEASE`. ``queue``: see :data:`QUEUES`.
+    in a process, if it has them. ``lease`` replaces :data:`LEASE`. ``queue``: see
+    :mod:`apps.common.queues`. ``outward``: see :mod:`apps.common.holds`.
     """
 
     work: Work
@@ -97,11 +96,11 @@ class Kind:
     threads: threading.Semaphore | None = None
     lease: timedelta | None = None
     queue: str = INTERACTIVE
+    outward: bool = False
 
 
 KINDS: dict[str, Kind] = {}
 _closing = threading.Event()
-_served = set(QUEUES)
 #: Postponed jobs come last.
 _TURNS = (F("lease_until").asc(nulls_first=True), "pk")
 _THREAD = "job-"
@@ -114,6 +113,7 @@ def job(
     threads: int = 0,
     lease: timedelta | None = None,
     queue: str = INTERACTIVE,
+    outward: bool = False,
 ) -> Callable[[Work], Work]:
     """Register a function that does jobs of the kind ``name``.
 
@@ -121,12 +121,13 @@ def job(
     called again after a kill. It returns at once if the subject is gone or finished.
     ``threads``: run the kind in this many threads of its own in each worker process, so that it
     neither waits for other work nor delays it. ``lease``: instead of :data:`LEASE`.
-    ``queue``: one of :data:`QUEUES`.
+    ``queue``: one of :data:`apps.common.queues.QUEUES`. ``outward``: no worker takes it while the
+    server is held after a restore.
     """
 
     def register(work: Work) -> Work:
         own = threading.Semaphore(threads) if threads else None
-        KINDS[name] = Kind(work, fail, own, lease, queue)
+        KINDS[name] = Kind(work, fail, own, lease, queue, outward)
         return work
 
     return register
@@ -322,12 +323,6 @@ def route_task(
     return {"queue": KINDS[args[0]].queue} if name == work_task.name and args else None
 
 
-def serve_queues(names: Iterable[str]) -> None:
-    """Do jobs of these queues only, in this process."""
-    _served.clear()
-    _served.update(names)
-
-
 def stop_all_jobs() -> None:
     """Ask all jobs of this process to stop soon; other workers resume them."""
     _closing.set()
@@ -350,7 +345,7 @@ def resume_jobs() -> None:
     it in workers only, as it starts kinds with threads of their own in this process."""
     now = timezone.now()
     threads = {
-        name: kind.threads for name, kind in KINDS.items() if kind.threads and kind.queue in _served
+        name: kind.threads for name, kind in KINDS.items() if kind.threads and kind.queue in SERVED
     }
     unsent = Job.objects.filter(_free()).filter(
         Q(sent_until=None) | Q(sent_until__lte=now) | Q(kind__in=threads)
@@ -433,7 +428,10 @@ def _lease(kind: str) -> timedelta:
 
 
 def _free() -> Q:
-    return Q(lease_until=None) | Q(lease_until__lte=timezone.now())
+    """No worker holds the job, and no hold keeps workers from it."""
+    outward = [name for name, kind in KINDS.items() if kind.outward]
+    unleased = Q(lease_until=None) | Q(lease_until__lte=timezone.now())
+    return unleased & (~Q(kind__in=outward) | Q(~Exists(Hold.objects.all())))
 
 
 def _send_task(kind: str, subject: int) -> None:

@@ -7,9 +7,17 @@ from apps.common.sealing import SealedField
 
 
 class WorkerSign(models.Model):
-    """When a worker was last seen: one row for all workers."""
+    """When a worker that serves the queue was last seen."""
 
+    #: Empty in the row of versions that had one for all queues.
+    queue = models.CharField(max_length=20, unique=True, db_default="")
     seen_at = models.DateTimeField()
+
+
+class Hold(models.Model):
+    """Its one row is there while this server is held, see :mod:`apps.common.holds`."""
+
+    since = models.DateTimeField()
 
 
 class Job(models.Model):

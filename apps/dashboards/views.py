@@ -18,6 +18,7 @@ from apps.accounts.roles import Right, Role
 from apps.common.addresses import parse_row_id
 from apps.common.audit import Action, record
 from apps.common.forms import show_refusal
+from apps.common.holds import held_since
 from apps.common.workers import worker_silence
 from apps.dashboards.demo_site import CATALOGUE, SLUG, find_demo_site
 from apps.dashboards.personal_data import erase_user, user_data
@@ -93,6 +94,7 @@ def project_overview(request: SignedInRequest, slug: str) -> HttpResponse:
         "next": next_step(view, str(context["role"]), expert=may_adjudicate(request.user, project)),
         "asks_authors": not view.progress.items and current_schema(project).task.item_options,
         "worker_silence": worker_silence(),
+        "held": held_since(),
     }
     return render(request, "dashboards/overview.html", context)
 

@@ -8,7 +8,8 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from apps.common.jobs import RUNS, JobRun, Postponed, ensure_jobs, job, wake_job
+from apps.common.jobs import JobRun, Postponed, ensure_jobs, job, wake_job
+from apps.common.queues import RUNS
 from apps.debates import services
 from apps.debates.models import Run
 from apps.debates.services import SliceEnd
@@ -18,7 +19,13 @@ KIND = "debates.run"
 BUSY = timedelta(seconds=2)
 
 
-@job(KIND, threads=settings.LABELHUB_RUNS_AT_ONCE, lease=timedelta(seconds=10), queue=RUNS)
+@job(
+    KIND,
+    threads=settings.LABELHUB_RUNS_AT_ONCE,
+    lease=timedelta(seconds=10),
+    queue=RUNS,
+    outward=True,
+)
 def drive_run(job_run: JobRun) -> None:
     """Drive a run for one slice; if more is left, it queues behind other runs."""
     end = services.run_slice(job_run.subject, renew=job_run.renew)

@@ -18,7 +18,6 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.common.audit import Action, record
 from apps.common.jobs import (
-    HEAVY,
     Interrupted,
     JobRun,
     cancel_job,
@@ -27,6 +26,7 @@ from apps.common.jobs import (
     start_job,
     work_on,
 )
+from apps.common.queues import HEAVY
 from apps.labels.blindness import is_audit
 from apps.labels.models import ItemState, Kind, Label
 from apps.labels.services import NewLabel, annotator_for, rank_items, record_learned, unrank_items

@@ -12,7 +12,7 @@ from apps.common.metrics import (
     MODEL_UNPRICED,
     bounded,
 )
-from apps.common.tracing import CLIENT, Span, span
+from apps.common.traces import CLIENT, Span, span
 from apps.llm.failures import Cause, Failure
 from apps.llm.models import ModelSpec
 from labelhub.core.llm.prices import cost_nanousd

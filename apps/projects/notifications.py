@@ -84,7 +84,7 @@ def page_of(row: Notification) -> str:
 
 
 # In a thread of its own: a mail server that hangs delays no other work.
-@job(KIND, threads=1)
+@job(KIND, threads=1, outward=True)
 def mail_notification(run: JobRun) -> None:
     """Send one notification by e-mail, at most once.
 

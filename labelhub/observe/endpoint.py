@@ -1,4 +1,4 @@
-"""``/metrics``: who may read it, and how to serve it.
+"""``/metrics``: what it shows, who may read it, and how to serve it.
 
 It answers outside of Django, in a thread of its own, so that it can tell of a server whose threads
 all wait for a database that hangs.
@@ -8,22 +8,36 @@ import asyncio
 import ipaddress
 import logging
 import secrets
+import shutil
 import socket
+import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from django.conf import settings
-from prometheus_client import CollectorRegistry
+from django.db import connection, connections, transaction
+from django.utils import timezone
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from apps.common.metric_files import SlotsCollector
+from apps.common.audit import chain_head
+from apps.common.health import Reading, bucket_answers, redis_answers
+from apps.common.holds import held_since
+from apps.common.metric_files import SlotsCollector, live_processes
 from apps.common.request_record import RECORD, RequestRecord
-from labelhub.observe.gauges import DatabaseGauges, MachineGauges
+from apps.common.shared_files import in_bucket
+from apps.common.workers import heartbeat_ages
+from labelhub.observe import state
 from labelhub.web.asgi_types import App, Message, Receive, Send
+from labelhub.web.clients import plain_address
 
 logger = logging.getLogger(__name__)
 
@@ -31,13 +45,194 @@ PATH = "/metrics"
 #: Headers by which a proxy says for whom it asks.
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 
+#: Seconds for which numbers of the database are kept, and after which it counts as away.
+KEPT, PATIENCE = 10.0, 3.0
+#: Milliseconds after which PostgreSQL gives up one aggregate.
+STATEMENT_MS = 2500
+
+_threads = ThreadPoolExecutor(1, thread_name_prefix="metrics")
+
+
+def _gauge(name: str, text: str, numbers: Any, *labels: str) -> GaugeMetricFamily:
+    """A gauge without labels, or with pairs of label values and a number."""
+    if not labels:
+        return GaugeMetricFamily(name, text, value=numbers)
+    gauge = GaugeMetricFamily(name, text, labels=labels)
+    for values, number in numbers:
+        gauge.add_metric(values, number)
+    return gauge
+
+
+def _queue(now: datetime) -> Iterator[Metric]:
+    rows = list(state.queue_rows(now))
+    yield _gauge(
+        "labelhub_queue_items", "Items that want a person's label, by audience.",
+        [([row.audience], row.items) for row in rows], "audience",
+    )  # fmt: skip
+    yield _gauge(
+        "labelhub_queue_oldest_seconds", "Seconds since the oldest of them was imported.",
+        [([row.audience], row.oldest) for row in rows], "audience",
+    )  # fmt: skip
+    yield _gauge(
+        "labelhub_leases_active", "Items that people have on their screens.",
+        state.count_leases(now),
+    )  # fmt: skip
+
+
+def _jobs(now: datetime) -> Iterator[Metric]:
+    rows = list(state.job_rows(now))
+    yield _gauge(
+        "labelhub_jobs", "Unfinished jobs: running, waiting or postponed.",
+        [([row.kind, row.state], row.jobs) for row in rows], "kind", "state",
+    )  # fmt: skip
+    yield _gauge(
+        "labelhub_job_oldest_waiting_seconds",
+        "Seconds for which the oldest job without a worker waits.",
+        [([row.kind], row.oldest) for row in rows if row.state == "waiting"], "kind",
+    )  # fmt: skip
+
+
+def _runs(_now: datetime) -> Iterator[Metric]:
+    rows = list(state.run_rows())
+    yield _gauge(
+        "labelhub_runs", "Unfinished runs by status and reason of a pause.",
+        [([row.status, row.reason], row.runs) for row in rows], "status", "reason",
+    )  # fmt: skip
+    yield _gauge(
+        "labelhub_run_budget_used_ratio",
+        "Largest share of its budget that an unfinished run has used.",
+        max((row.used for row in rows), default=0.0),
+    )
+
+
+def _workers(_now: datetime) -> Iterator[Metric]:
+    ages = heartbeat_ages()
+    yield _gauge(
+        "labelhub_worker_heartbeat_age_seconds",
+        "Seconds since a worker of the queue last showed itself, which each does every ten.",
+        [([queue], age.total_seconds()) for queue, age in ages.items()], "queue",
+    )  # fmt: skip
+    yield _gauge(
+        "labelhub_held", "1 while a restored server waits for its release.",
+        float(held_since() is not None),
+    )  # fmt: skip
+
+
+def _authors(now: datetime) -> Iterator[Metric]:
+    messages = state.waiting_messages(now)
+    yield _gauge("labelhub_messages_waiting", "Messages that wait for the models.", messages.number)
+    yield _gauge(
+        "labelhub_message_oldest_waiting_seconds", "Seconds for which the oldest of them waits.",
+        messages.oldest,
+    )  # fmt: skip
+    yield _gauge(
+        "labelhub_questions_open", "Questions before their authors, by status.",
+        [([status], number) for status, number in state.open_questions(now).items()], "status",
+    )  # fmt: skip
+
+
+def _audit(now: datetime) -> Iterator[Metric]:
+    yield _gauge(
+        "labelhub_audit_head", "Number of the last entry in the chain of the audit log.",
+        chain_head().number,
+    )  # fmt: skip
+    yield _gauge(
+        "labelhub_audit_unchained_seconds",
+        "Seconds for which the oldest entry waits to be added to the chain.",
+        state.unchained_seconds(now),
+    )
+
+
+READERS: tuple[Callable[[datetime], Iterator[Metric]], ...] = (
+    _queue, _jobs, _runs, _workers, _authors, _audit,
+)  # fmt: skip
+
+
+def read_database() -> list[Metric]:
+    """All numbers of the database, at the database's price of a dozen statements.
+
+    Raises:
+        DatabaseError: it cannot be reached. A reader that fails leaves out its numbers only.
+    """
+    found: list[Metric] = []
+    now = timezone.now()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    for read in READERS:
+        try:
+            with transaction.atomic():
+                if connection.vendor == "postgresql":
+                    with connection.cursor() as cursor:
+                        cursor.execute(f"SET LOCAL statement_timeout = {STATEMENT_MS}")
+                found.extend(read(now))
+        except Exception:  # the others are worth showing
+            logger.exception("Metrics: %s failed", read.__name__)
+    return found
+
+
+def _read_and_close() -> list[Metric]:
+    try:
+        return read_database()
+    finally:
+        connections.close_all()
+
+
+class DatabaseGauges:
+    """The numbers of the database: one that hangs must not hold up the scrape."""
+
+    def __init__(self) -> None:
+        self._reading = Reading(_read_and_close, patience=PATIENCE, kept=KEPT)
+
+    def collect(self) -> Iterator[Metric]:
+        """The numbers, and whether the database answers."""
+        found = self._reading.get()
+        yield _gauge(
+            "labelhub_database_up", "1 if the database answered within three seconds.",
+            float(found is not None),
+        )  # fmt: skip
+        yield from found or ()
+
+
+class MachineGauges:
+    """Redis, the bucket, the disk, and the processes of this machine."""
+
+    def collect(self) -> Iterator[Metric]:
+        """The numbers of this moment."""
+        if settings.REDIS_URL:
+            yield _gauge("labelhub_redis_up", "1 if Redis answered.", float(redis_answers()))
+        if in_bucket():
+            yield _gauge("labelhub_files_up", "1 if the bucket answered.", float(bucket_answers()))
+        with suppress(OSError):
+            disk = shutil.disk_usage(settings.DATA_DIR)
+            yield _gauge(
+                "labelhub_disk_free_bytes", "Room on the disk of the data folder.", disk.free
+            )
+            yield _gauge(
+                "labelhub_disk_size_bytes", "Size of the disk of the data folder.", disk.total
+            )
+        yield from _process_metrics()
+
+
+def _process_metrics() -> Iterator[Metric]:
+    """Memory, processor time and open files of each live process, by its slot and role."""
+    merged: dict[str, Metric] = {}
+    for process in live_processes():
+        collector = ProcessCollector("labelhub", pid=partial(int, process.pid), registry=None)
+        for metric in collector.collect():
+            kept = merged.setdefault(
+                metric.name, Metric(metric.name, metric.documentation, metric.type)
+            )
+            for sample in metric.samples:
+                labels = {"slot": process.slot, "role": process.role}
+                kept.add_sample(sample.name, labels, sample.value)
+    yield from merged.values()
+
+
 #: All that is shown; the numbers of the database once, not per scrape.
 SHOWN = CollectorRegistry()
 SHOWN.register(SlotsCollector())
 SHOWN.register(MachineGauges())
 SHOWN.register(DatabaseGauges())
-
-_threads = ThreadPoolExecutor(1, thread_name_prefix="metrics")
 
 
 class Answer(NamedTuple):
@@ -73,11 +268,9 @@ def refuse_scrape(address: str, headers: Mapping[str, str]) -> Answer | None:
 
 def _is_trusted(address: str) -> bool:
     try:
-        found = ipaddress.ip_address(address)
+        found = ipaddress.ip_address(plain_address(address))
     except ValueError:
         return False
-    # So a socket of both kinds names an address of the older one.
-    found = getattr(found, "ipv4_mapped", None) or found
     networks = (ipaddress.ip_network(entry) for entry in settings.LABELHUB_METRICS_NETWORKS)
     return any(found in network for network in networks)
 
@@ -141,19 +334,26 @@ class _Handler(BaseHTTPRequestHandler):
         """Not each scrape."""
 
 
-class _Server6(ThreadingHTTPServer):
-    address_family = socket.AF_INET6
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, host: str, port: int) -> None:
+        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        super().__init__((host, port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """The base class prints; and a scraper that did not wait for its answer is no error."""
+        if not isinstance(sys.exception(), OSError):
+            logger.exception("Metrics: a scrape failed")  # noqa: LOG004 - the base class handles one
 
 
 def listen_for_scrapes(host: str, port: int) -> ThreadingHTTPServer | None:
     """Serve the metrics of a machine that has workers only; None, and a line in the log, if the
     port is taken: a worker without metrics is better than none."""
-    kind = _Server6 if ":" in host else ThreadingHTTPServer
     try:
-        server = kind((host, port), _Handler)
+        server = _Server(host, port)
     except OSError as error:
         logger.error("LABELHUB_WORKER_METRICS: cannot listen on %s:%s (%s)", host, port, error)
         return None
-    server.daemon_threads = True
     threading.Thread(target=server.serve_forever, name="metrics-server", daemon=True).start()
     return server

@@ -19,7 +19,7 @@ from apps.common.request_record import (
     request_id_from,
 )
 from apps.common.security_log import security
-from apps.common.tracing import SERVER, Span, span
+from apps.common.traces import SERVER, Span, span
 from labelhub.web.asgi_types import App, Message, Receive, Send
 
 access = structlog.get_logger("labelhub.access")

@@ -9,9 +9,9 @@ import django_stubs_ext
 from csp.constants import NONE, SELF
 from kombu import Queue
 
+from apps.common.queues import QUEUES
 from labelhub import ROOT
 from labelhub.settings.checks import (
-    QUEUES,
     bucket,
     check_database_url,
     check_networks,

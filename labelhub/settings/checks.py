@@ -13,12 +13,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.utils import get_random_secret_key
 from environ import Env
 
+from apps.common.queues import QUEUES
 from labelhub.core.extras import missing_extra
 
 SECRET_LENGTH = 50
 SECONDS = {"s": 1, "m": 60, "h": 3600}
-#: Those of apps/common/jobs.py, which needs settings.
-QUEUES = ("interactive", "runs", "heavy")
 ENGINES = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 

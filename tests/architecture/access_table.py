@@ -53,6 +53,7 @@ PAGES = {
     "start": row(GET=SIGNED_IN),
     "health_live": row(GET=EVERYBODY),
     "health_ready": row(GET=EVERYBODY),
+    "release_hold": row(POST=OPERATE),
     "set_theme": row(POST=EVERYBODY),
     "set_language": row(POST=EVERYBODY),
     "design_system": row(GET=SIGNED_IN),

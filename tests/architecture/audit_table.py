@@ -19,6 +19,7 @@ from apps.authors.models import Author, Reward
 from apps.authors.services.rewards import pay_out
 from apps.authors.services.sites import set_features
 from apps.common.audit import Action
+from apps.common.holds import hold, release_hold
 from apps.debates.models import Run
 from apps.debates.services.prompts.variants import retire_variant
 from apps.exchange.models import SavedExport
@@ -199,6 +200,7 @@ PAGE_CASES = (
 
 #: Further requests that record: the request whose service they share, or an entry of ``SERVICES``.
 TWINS = {
+    "POST release_hold": "service hold",
     "POST api_key_rotate": "POST api_api_key_rotate",
     "POST session_end": "service session",
     "POST sessions_end_others": "service sessions",
@@ -334,6 +336,11 @@ def _no_group_role(project: Project, boss: User) -> None:
     remove_group_role(project=project, rule_id=rule.pk, actor=boss)
 
 
+def _release(_project: Project, _boss: User) -> None:
+    hold()
+    release_hold()
+
+
 def _end_one(_project: Project, boss: User) -> None:
     row = UserSession.objects.create(
         user=boss, session_key="k", ip="192.0.2.1", last_seen_at=timezone.now()
@@ -367,6 +374,7 @@ SERVICES: dict[str, tuple[Action, Callable[[Project, User], object]]] = {
     "leases": (Action.LEASES_ENDED, _revoke),
     "group role": (Action.GROUP_ROLE_CHANGED, _group_role),
     "removed group role": (Action.GROUP_ROLE_REMOVED, _no_group_role),
+    "hold": (Action.HOLD_RELEASED, _release),
     "session": (Action.SESSIONS_ENDED, _end_one),
     "sessions": (Action.SESSIONS_ENDED, lambda _, boss: end_sessions(boss)),
 }  # fmt: skip

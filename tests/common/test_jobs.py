@@ -12,11 +12,8 @@ from django.utils import timezone
 
 from apps.common import jobs
 from apps.common.jobs import (
-    HEAVY,
-    INTERACTIVE,
     KINDS,
     MOST_ATTEMPTS,
-    QUEUES,
     Interrupted,
     JobRun,
     LeaseLost,
@@ -26,7 +23,6 @@ from apps.common.jobs import (
     failure_message,
     job,
     resume_jobs,
-    serve_queues,
     start_job,
     stop_all_jobs,
     waiting_jobs,
@@ -34,11 +30,12 @@ from apps.common.jobs import (
     work_task,
 )
 from apps.common.models import Job
+from apps.common.queues import HEAVY, INTERACTIVE, QUEUES
+from apps.common.workers import serve_queues
 from apps.projects.models import Project
 from labelhub import worker
 from labelhub.celery import app
 from labelhub.core.errors import Conflict, InvalidInput, Unavailable
-from labelhub.settings.checks import QUEUES as SETTINGS_QUEUES
 from tests.factories.projects import ProjectFactory
 
 pytestmark = pytest.mark.django_db
@@ -377,13 +374,12 @@ def test_tasks_go_to_the_queue_of_their_kind(counting: Counting) -> None:
     assert route({}, "authors.ask_about", (1,))["queue"].name == INTERACTIVE
     # Each worker that is not told otherwise serves all.
     assert set(app.amqp.queues.consume_from) == set(QUEUES)
-    assert QUEUES == SETTINGS_QUEUES
 
 
 def test_a_worker_starts_no_thread_for_a_queue_that_others_serve(
     counting: Counting, sent_jobs: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_served", set())
+    monkeypatch.setattr(jobs, "SERVED", set())
     job(KIND, threads=1, queue=HEAVY)(counting.work)
     Job.objects.update(sent_until=None)
     serve_queues([INTERACTIVE])

@@ -5,10 +5,12 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
 from apps.common import workers
 from apps.common.models import WorkerSign
-from apps.common.workers import expect_worker, worker_silence, write_heartbeat
+from apps.common.queues import HEAVY, INTERACTIVE, QUEUES
+from apps.common.workers import expect_workers, serve_queues, worker_silence, write_heartbeat
 from apps.debates.models import Run
 from apps.debates.selectors import limited_by
 from tests.factories.accounts import UserFactory
@@ -38,16 +40,16 @@ def test_silence_counts_from_the_last_sign() -> None:
 
 
 def test_a_server_that_never_had_a_worker_says_so() -> None:
-    expect_worker()
+    expect_workers()
     age_sign(minutes=10)
-    expect_worker()  # another server: it is no worker either
+    expect_workers()  # another server: it is no worker either
     assert worker_silence() == "10 minutes"
 
 
 def test_signs_are_written_every_ten_seconds_and_end_a_silence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    expect_worker()
+    expect_workers()
     age_sign(hours=1)
     write_heartbeat()
     assert worker_silence() == ""
@@ -57,7 +59,25 @@ def test_signs_are_written_every_ten_seconds_and_end_a_silence(
     monkeypatch.setattr(workers, "_next_heartbeat", 0.0)
     write_heartbeat()
     assert worker_silence() == ""
-    assert WorkerSign.objects.count() == 1
+    assert WorkerSign.objects.count() == len(QUEUES)
+
+
+def test_each_queue_has_its_own_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "SERVED", set(QUEUES))
+    expect_workers()
+    age_sign(minutes=3)
+    serve_queues([INTERACTIVE])
+    write_heartbeat()
+    assert (worker_silence(), worker_silence(INTERACTIVE)) == ("", "")
+    assert worker_silence(HEAVY) == "3 minutes"
+
+
+def test_the_row_of_versions_with_one_for_all_queues_is_no_worker() -> None:
+    WorkerSign.objects.create(seen_at=timezone.now())  # as they create it
+    expect_workers()
+    WorkerSign.objects.filter(queue="").update(seen_at=F("seen_at") + timedelta(hours=1))
+    age_sign(minutes=2)
+    assert worker_silence() == "2 minutes"
 
 
 def test_the_overview_and_a_waiting_run_say_it(client: Client) -> None:

@@ -1,5 +1,6 @@
-"""A server on loopback that is sent webhooks, and answers as it is told."""
+"""A server on loopback that is sent webhooks, traces or errors, and answers as it is told."""
 
+import gzip
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,12 @@ class Received:
     headers: dict[str, str]
     body: bytes
 
+    @property
+    def content(self) -> bytes:
+        """The body without its compression."""
+        zipped = self.headers.get("content-encoding") == "gzip"
+        return gzip.decompress(self.body) if zipped else self.body
+
 
 @dataclass
 class Receiver:
@@ -31,11 +38,11 @@ class Receiver:
 
 
 @contextmanager
-def receiver() -> Iterator[Receiver]:
+def receiver(path: str = "/hook?of=labels") -> Iterator[Receiver]:
     """A receiver that runs within the block."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.daemon_threads = True
-        state = Receiver(f"http://127.0.0.1:{server.server_port}/hook?of=labels")
+        state = Receiver(f"http://127.0.0.1:{server.server_port}{path}")
         _Handler.states[server.server_port] = state
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         try:

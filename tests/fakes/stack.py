@@ -49,7 +49,7 @@ class Program:
         """Everything so far."""
         return self.log.read_text(errors="replace")
 
-    def wait_to_print(self, pattern: str, seconds: float = 40) -> re.Match[str]:
+    def wait_to_print(self, pattern: str, seconds: float = 120) -> re.Match[str]:
         """The first match in what the process prints."""
 
         def look() -> re.Match[str] | None:

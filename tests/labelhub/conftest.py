@@ -1,4 +1,4 @@
-"""Databases for programs of their own."""
+"""Databases for programs of their own, and a collector of what they report."""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +6,15 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.fakes.receiver import Receiver, receiver
 from tests.fakes.stack import own_database
+
+
+@pytest.fixture
+def collector() -> Iterator[Receiver]:
+    """Takes what this server reports to others."""
+    with receiver("") as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,17 +1,11 @@
 """What Sentry really gets: a fake server on this machine reads the envelope."""
 
-import gzip
 import json
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
 
-import pytest
-
+from tests.fakes.receiver import Receiver
 from tests.fakes.stack import ROOT, Stack
 
 TEXT = "The breakfast was cold and the room smelled of smoke."
@@ -20,33 +14,6 @@ SECRETS = (
     "breakfast", "lh_secret-key", "the-cookie", "hunter2", "ann@example.org", "203.0.113.5",
     "the-query", "the-path",
 )  # fmt: skip
-
-
-class Sentry(BaseHTTPRequestHandler):
-    bodies: ClassVar[list[bytes]] = []
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        zipped = self.headers.get("content-encoding") == "gzip"
-        self.bodies.append(gzip.decompress(body) if zipped else body)
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def dsn() -> Iterator[str]:
-    Sentry.bodies.clear()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Sentry)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://public@127.0.0.1:{server.server_address[1]}/1"
-    server.shutdown()
-    server.server_close()
-
-
 PROGRAM = """
 import django
 django.setup()
@@ -87,21 +54,19 @@ sentry_sdk.flush(5)
 """
 
 
-def test_only_type_place_and_id_of_an_error_are_reported(data_folder: Path, dsn: str) -> None:
+def test_only_type_place_and_id_of_an_error_are_reported(
+    data_folder: Path, collector: Receiver
+) -> None:
+    dsn = collector.address.replace("//", "//public@") + "/1"
     stack = Stack(data_folder, SENTRY_DSN=dsn)
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM.format(text=TEXT)],
-        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=90, check=False,
+        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    sent = b"".join(Sentry.bodies).decode()
+    sent = "".join(request.content.decode() for request in collector.received)
     assert [secret for secret in SECRETS if secret in sent] == []
-    events = [
-        json.loads(line)
-        for body in Sentry.bodies
-        for line in body.decode().splitlines()
-        if '"exception"' in line
-    ]
+    events = [json.loads(line) for line in sent.splitlines() if '"exception"' in line]
     (event,) = events
     assert event["tags"] == {"request_id": "the-request-id"}
     kinds = {value["type"]: value["value"] for value in event["exception"]["values"]}

@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from http import HTTPStatus
@@ -27,9 +26,10 @@ from apps.common.audit import Action, record, seal_entries
 from apps.common.metric_files import SlotsCollector, claim_slot
 from apps.common.metrics import COUNTED, bounded
 from apps.common.models import Job, WorkerSign
+from apps.common.queues import RUNS
 from apps.debates.models import Run
 from apps.reviews.models import Slot
-from labelhub.observe import endpoint, gauges
+from labelhub.observe import endpoint
 from labelhub.observe.endpoint import listen_for_scrapes, refuse_scrape, serve_metrics
 from labelhub.observe.requests import observe_requests
 from labelhub.settings import logs
@@ -43,9 +43,9 @@ TOKEN = "a-token-that-is-long-enough"
 BEARER = {"authorization": f"Bearer {TOKEN}"}
 LOCAL = ["127.0.0.1/32", "10.0.0.0/8", "fd00::/8"]
 #: Statements of a scrape, whatever the data: whether the database answers, eight aggregates, the
-#: times of the oldest items, and the end of the audit log's chain, also after entries were deleted;
-#: around each reader a transaction.
-STATEMENTS = 12
+#: times of the oldest items, the end of the audit log's chain, also after entries were deleted, and
+#: whether the server is held; around each reader a transaction.
+STATEMENTS = 13
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,15 @@ def scrape(method: str = "GET", path: str = "/metrics", **headers: str) -> tuple
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[gauges.DatabaseGauges]:
+def fresh(monkeypatch: pytest.MonkeyPatch, settings: Any) -> endpoint.DatabaseGauges:
     """A process that has read no numbers yet, with a token and without Redis."""
     settings.LABELHUB_METRICS_TOKEN, settings.REDIS_URL = TOKEN, ""
     claim_slot()
-    registry, found = CollectorRegistry(), gauges.DatabaseGauges()
-    for collector in (SlotsCollector(), gauges.MachineGauges(), found):
+    registry, found = CollectorRegistry(), endpoint.DatabaseGauges()
+    for collector in (SlotsCollector(), endpoint.MachineGauges(), found):
         registry.register(collector)
     monkeypatch.setattr(endpoint, "SHOWN", registry)
-    yield found
-    found._pool.shutdown()
+    return found
 
 
 def numbers(text: str) -> Mapping[str, float]:
@@ -158,7 +157,7 @@ def numbers(text: str) -> Mapping[str, float]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_other_addresses_and_methods(fresh: gauges.DatabaseGauges) -> None:
+def test_other_addresses_and_methods(fresh: endpoint.DatabaseGauges) -> None:
     assert scrape(path="/metrics/")[0] == 204
     assert scrape(path="/p/")[0] == 204
     assert scrape("POST", **BEARER)[0] == 405
@@ -167,7 +166,7 @@ def test_other_addresses_and_methods(fresh: gauges.DatabaseGauges) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_queue_and_the_workers(fresh: gauges.DatabaseGauges) -> None:
+def test_the_queue_and_the_workers(fresh: endpoint.DatabaseGauges) -> None:
     now = timezone.now()
     project = ProjectFactory.create()
     first, second, _ = queued_items(project, 3)
@@ -177,7 +176,7 @@ def test_the_queue_and_the_workers(fresh: gauges.DatabaseGauges) -> None:
         project=project, item=first, number=1, lease_until=now + timedelta(minutes=9)
     )
     Slot.objects.create(project=project, item=second, number=1, lease_until=now)
-    WorkerSign.objects.update_or_create(pk=1, defaults={"seen_at": now - timedelta(minutes=3)})
+    WorkerSign.objects.create(queue=RUNS, seen_at=now - timedelta(minutes=3))
 
     status, text = scrape(**BEARER)
     found = numbers(text)
@@ -186,14 +185,14 @@ def test_the_queue_and_the_workers(fresh: gauges.DatabaseGauges) -> None:
     assert found["labelhub_queue_items['all']"] == 3
     assert 7200 <= found["labelhub_queue_oldest_seconds['all']"] < 7300
     assert found["labelhub_leases_active[]"] == 1
-    assert 180 <= found["labelhub_worker_heartbeat_age_seconds[]"] < 280
+    assert 180 <= found["labelhub_worker_heartbeat_age_seconds['runs']"] < 280
     assert found["labelhub_messages_waiting[]"] == 0
     assert found["labelhub_disk_free_bytes[]"] > 0
     assert any(name.startswith("labelhub_process_resident_memory_bytes") for name in found)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_jobs_and_runs(fresh: gauges.DatabaseGauges) -> None:
+def test_jobs_and_runs(fresh: endpoint.DatabaseGauges) -> None:
     now = timezone.now()
     ago, later, token = now - timedelta(minutes=5), now + timedelta(hours=1), "0" * 32
     for kind, subject, until, lease in (
@@ -219,7 +218,7 @@ def test_jobs_and_runs(fresh: gauges.DatabaseGauges) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_chain_of_the_audit_log(fresh: gauges.DatabaseGauges) -> None:
+def test_the_chain_of_the_audit_log(fresh: endpoint.DatabaseGauges) -> None:
     for _ in range(2):
         with transaction.atomic():
             record(Action.PROJECT_CHANGED)
@@ -238,7 +237,7 @@ def test_a_scrape_asks_the_database_a_fixed_number_of_questions(items: int) -> N
     queued_items(project, items)
     Job.objects.bulk_create([Job(kind=f"k{n}", subject=n) for n in range(items)])
     with CaptureQueriesContext(connection) as asked:
-        gauges.read_database()
+        endpoint.read_database()
     around = ("SAVEPOINT", "RELEASE", "SET LOCAL")
     own = [query["sql"] for query in asked if not query["sql"].startswith(around)]
     # There are no oldest items to look at where there are none.
@@ -247,7 +246,7 @@ def test_a_scrape_asks_the_database_a_fixed_number_of_questions(items: int) -> N
 
 @pytest.mark.django_db(transaction=True)
 def test_many_scrapes_read_once(
-    fresh: gauges.DatabaseGauges, monkeypatch: pytest.MonkeyPatch
+    fresh: endpoint.DatabaseGauges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = []
 
@@ -255,47 +254,38 @@ def test_many_scrapes_read_once(
         reads.append(1)
         return []
 
-    monkeypatch.setattr(gauges, "read_database", read)
+    monkeypatch.setattr(endpoint, "read_database", read)
     for _ in range(5):
         scrape(**BEARER)
     assert len(reads) == 1
 
 
 def test_without_the_database_the_rest_is_shown(
-    fresh: gauges.DatabaseGauges, monkeypatch: pytest.MonkeyPatch
+    fresh: endpoint.DatabaseGauges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away() -> None:
         raise OperationalError("connection refused")
 
-    monkeypatch.setattr(gauges, "read_database", away)
+    monkeypatch.setattr(endpoint, "read_database", away)
     status, text = scrape(**BEARER)
     assert (status, numbers(text)["labelhub_database_up[]"]) == (200, 0)
     assert "labelhub_disk_free_bytes" in text
     assert "labelhub_queue_items{" not in text
-    monkeypatch.setattr(gauges, "read_database", list)
+    monkeypatch.setattr(endpoint, "read_database", list)
     assert numbers(scrape(**BEARER)[1])["labelhub_database_up[]"] == 1
 
 
-def test_a_database_that_hangs_holds_up_one_thread_and_no_scrape(
-    fresh: gauges.DatabaseGauges, monkeypatch: pytest.MonkeyPatch
+def test_a_database_that_hangs_holds_up_no_scrape(
+    fresh: endpoint.DatabaseGauges, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     back = threading.Event()
-    reads = []
-
-    def hang() -> list[Any]:
-        reads.append(1)
-        back.wait(20)
-        return []
-
-    monkeypatch.setattr(gauges, "PATIENCE", 0.05)
-    monkeypatch.setattr(gauges, "read_database", hang)
-    for _ in range(4):
+    monkeypatch.setattr(fresh._reading, "_patience", 0.05)
+    monkeypatch.setattr(endpoint, "read_database", lambda: back.wait(20) and [])
+    for _ in range(3):
         assert numbers(scrape(**BEARER)[1])["labelhub_database_up[]"] == 0
-    assert len(reads) == 1
     back.set()
-    deadline = time.monotonic() + 10
-    while numbers(scrape(**BEARER)[1])["labelhub_database_up[]"] == 0:
-        assert time.monotonic() < deadline
+    monkeypatch.setattr(fresh._reading, "_patience", 20)
+    assert numbers(scrape(**BEARER)[1])["labelhub_database_up[]"] == 1
 
 
 @pytest.mark.django_db
@@ -306,20 +296,31 @@ def test_one_number_that_cannot_be_read_leaves_the_others(
         connection.cursor().execute("SELECT nothing FROM nowhere")
         yield
 
-    monkeypatch.setattr(gauges, "READERS", (broken, gauges.read_leases))
-    assert [metric.name for metric in gauges.read_database()] == ["labelhub_leases_active"]
+    monkeypatch.setattr(endpoint, "READERS", (broken, endpoint._workers))
+    assert [metric.name for metric in endpoint.read_database()] == [
+        "labelhub_worker_heartbeat_age_seconds",
+        "labelhub_held",
+    ]
     assert [record.getMessage() for record in caplog.records] == ["Metrics: broken failed"]
 
 
-def test_without_redis_metrics_say_so(settings: Any) -> None:
-    settings.REDIS_URL = "redis://127.0.0.1:9/0"
-    found = {metric.name: metric for metric in gauges.MachineGauges().collect()}
-    assert found["labelhub_redis_up"].samples[0].value == 0
+@pytest.mark.parametrize("answers", [True, False])
+def test_redis_and_the_bucket_are_shown_where_they_are_used(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, answers: bool
+) -> None:
+    settings.REDIS_URL = settings.LABELHUB_FILES_URL = ""
+    parts = {"labelhub_redis_up", "labelhub_files_up"}
+    assert not parts & {metric.name for metric in endpoint.MachineGauges().collect()}
+    settings.REDIS_URL, settings.LABELHUB_FILES_URL = "redis://x", "s3://x"
+    for ask in ("redis_answers", "bucket_answers"):
+        monkeypatch.setattr(endpoint, ask, lambda: answers)
+    found = {metric.name: metric for metric in endpoint.MachineGauges().collect()}
+    assert {found[name].samples[0].value for name in parts} == {float(answers)}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_machine_with_workers_only_shows_the_same_by_the_same_rules(
-    fresh: gauges.DatabaseGauges, settings: Any, caplog: pytest.LogCaptureFixture
+    fresh: endpoint.DatabaseGauges, settings: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = listen_for_scrapes("127.0.0.1", 0)
     assert server is not None
@@ -352,6 +353,22 @@ def test_a_worker_listens_at_addresses_of_either_kind() -> None:
         server.server_close()
 
 
+def test_a_scraper_that_leaves_is_no_error(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server = listen_for_scrapes("127.0.0.1", 0)
+    assert server is not None
+    for error in (BrokenPipeError(), ValueError("ours")):
+        try:
+            raise error
+        except (OSError, ValueError):
+            server.handle_error(None, None)  # type: ignore[arg-type]  # neither is used
+    assert [record.getMessage() for record in caplog.records] == ["Metrics: a scrape failed"]
+    assert capsys.readouterr().err == ""
+    server.shutdown()
+    server.server_close()
+
+
 def test_names_that_people_choose_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("apps.common.metrics._names", set())
     monkeypatch.setattr("apps.common.metrics.MOST_NAMES", 2)
@@ -372,10 +389,13 @@ def shown_names(text: str) -> set[str]:
 
 
 @pytest.fixture
-def names(fresh: gauges.DatabaseGauges, settings: Any, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+def names(
+    fresh: endpoint.DatabaseGauges, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> set[str]:
     """All that ``/metrics`` can show: what is counted, and what a scrape really says."""
-    settings.REDIS_URL = "redis://127.0.0.1:9/0"
-    WorkerSign.objects.get_or_create(pk=1, defaults={"seen_at": timezone.now()})
+    settings.REDIS_URL, settings.LABELHUB_FILES_URL = "redis://127.0.0.1:9/0", "s3://x"
+    monkeypatch.setattr(endpoint, "bucket_answers", lambda: False)
+    WorkerSign.objects.create(queue=RUNS, seen_at=timezone.now())
     counted = {
         line.split()[2]: line.split()[3]
         for line in generate_latest(COUNTED).decode().splitlines()

@@ -314,10 +314,14 @@ def test_a_backup_under_load_is_restored_elsewhere_with_changed_secrets(  # noqa
                 assert there_file.read_bytes() == (here.folder / name).read_bytes()
                 assert there_file.stat().st_mode & 0o777 == 0o600
             server, address = there.server()
+            assert "restored and is held" in server.printed
             client = Client(address, key)
+            assert "held since" in client.health()[1]["parts"]["hold"]
             assert client.get("projects/hotel-reviews/")["slug"] == "hotel-reviews"
             rows = [{"id": "after", "text": "after", "gold": ["Food"]}]
             assert client.post("projects/hotel-reviews/import/", rows)["created"] == 1
+            assert json.loads(there.manage("release_hold", "--json")) == {"released": True}
+            assert "hold" not in client.health()[1]["parts"]
             there.env["LABELHUB_TEXT_KEYS"] = "of-a-test-stack"
             assert "stop" in refused(there, "restore", str(file), "--replace")
             server.kill()
@@ -351,6 +355,21 @@ def test_what_cannot_be_restored_is_refused_before_any_change(
     hollow = written(tmp_path / "hollow", database=archive.database)
     refused(stack, "restore", "--replace", str(hollow))
     assert stack.rows("SELECT username FROM accounts_user") == [("boss",)]
+
+
+@thorough
+@pytest.mark.timeout(600)
+def test_the_backup_of_a_version_without_holds_is_migrated_and_held(
+    tmp_path: Path, databases: list[str]
+) -> None:
+    here = stack_in(tmp_path / "here", databases[0])
+    there = stack_in(tmp_path / "there", databases[1])
+    here.people("boss")
+    here.manage("migrate", "common", "0004")
+    here.manage("backup", str(tmp_path / "backup"))
+    there.manage("restore", str(tmp_path / "backup"))
+    assert there.rows("SELECT username FROM accounts_user") == [("boss",)]
+    assert json.loads(there.manage("release_hold", "--json")) == {"released": True}
 
 
 @thorough
@@ -439,6 +458,8 @@ def test_a_killed_backup_has_no_name_and_a_killed_restore_leaves_the_old_or_the_
     for step in kill_at_each_step(old, "restore", "--replace", str(file)):
         found += [name for (name,) in old.rows("SELECT username FROM accounts_user")]
         assert len(found) == step
+        # Whatever is restored is held.
+        assert bool(old.rows("SELECT id FROM common_hold")) == (found[-1] == "new")
     assert len(found) > 5
     assert found == sorted(found, reverse=True)  # first the old, then the new
     assert old.rows("SELECT username FROM accounts_user") == [("new",)]

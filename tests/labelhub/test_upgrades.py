@@ -13,7 +13,7 @@ from django.db.migrations.state import ProjectState
 
 from apps.common.commands import prepare_database
 from apps.common.large_tables import AddIndexOnline, RemoveIndexOnline
-from labelhub.management.locks import describe_lock
+from labelhub.management.commands.migrate import describe_lock
 from tests.fakes.client import Client
 from tests.fakes.stack import ROOT, Stack
 from tests.fakes.texts import SCHEMA, reviews

@@ -12,7 +12,7 @@ from apps.common.metrics import (
     MODEL_TOKENS,
     MODEL_UNPRICED,
 )
-from apps.common.tracing import Span
+from apps.common.traces import Span
 from apps.llm.call_metrics import note_call, outcome_of
 from apps.llm.failures import Cause, Failure
 from labelhub.core.llm.types import Completion, Usage

@@ -36,7 +36,8 @@ from apps.agreement.automation.sample import (
 )
 from apps.agreement.models import Guarantee
 from apps.common.audit import Action, record
-from apps.common.jobs import HEAVY, JobRun, Postponed, ensure_jobs, job, start_job
+from apps.common.jobs import JobRun, Postponed, ensure_jobs, job, start_job
+from apps.common.queues import HEAVY
 from apps.debates import services as debates
 from apps.debates.models import RoutingRule
 from apps.debates.selectors import rule_of, stored_rule

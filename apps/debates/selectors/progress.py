@@ -10,6 +10,8 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from apps.common.holds import held_since
+from apps.common.queues import RUNS
 from apps.common.workers import worker_silence
 from apps.debates.models import Debate, Run
 from apps.debates.selectors.runs import status_counts
@@ -163,7 +165,12 @@ def limited_by(run: Run) -> str:
     if not run.going or (run.started_at is None and timezone.now() - run.created_at <= SILENCE):
         return ""
     if not _is_driven(run):
-        if silence := worker_silence():
+        if held_since():
+            return gettext(
+                "This server was restored from a backup; the run continues once an operator "
+                "releases it."
+            )
+        if silence := worker_silence(RUNS):
             return gettext(
                 "No worker has been running for %(time)s; the run continues once one is started."
             ) % {"time": silence}

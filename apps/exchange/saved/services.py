@@ -16,7 +16,6 @@ from apps.authors.models import Erasure
 from apps.common import shared_files
 from apps.common.audit import Action, record
 from apps.common.jobs import (
-    HEAVY,
     RETRY_AFTER,
     JobRun,
     LeaseLost,
@@ -26,6 +25,7 @@ from apps.common.jobs import (
     job,
     start_job,
 )
+from apps.common.queues import HEAVY
 from apps.exchange.exporters import export_format, export_pieces, exported_items, file_name
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport

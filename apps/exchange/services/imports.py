@@ -21,7 +21,6 @@ from apps.common import shared_files
 from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics
 from apps.common.jobs import (
-    HEAVY,
     RETRY_AFTER,
     JobRun,
     Postponed,
@@ -30,6 +29,7 @@ from apps.common.jobs import (
     start_job,
     work_on,
 )
+from apps.common.queues import HEAVY
 from apps.exchange.columns import ColumnMap
 from apps.exchange.readers import format_of, open_rows
 from apps.exchange.readers.base import RawRow, shortened

@@ -84,7 +84,7 @@ def due_webhooks() -> list[int]:
 
 
 # In separate threads: a few slow receivers would leave none for runs.
-@job(KIND, threads=32)
+@job(KIND, threads=32, outward=True)
 def send_due(run: JobRun) -> None:
     """Send the due deliveries of one webhook, for :data:`SLICE` seconds at most; the next round
     starts the job again."""

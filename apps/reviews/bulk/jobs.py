@@ -18,7 +18,8 @@ from apps.accounts.roles import Role
 from apps.common import jobs
 from apps.common.addresses import parse_row_id
 from apps.common.audit import Action, record
-from apps.common.jobs import HEAVY, JobRun, failure_message, job
+from apps.common.jobs import JobRun, failure_message, job
+from apps.common.queues import HEAVY
 from apps.labels.services.states import lock_states
 from apps.projects.models import Project
 from apps.projects.selectors import role_in

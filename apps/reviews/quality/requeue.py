@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.audit import Action, record
-from apps.common.jobs import HEAVY, JobRun, failure_message, job, start_job, work_on
+from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
+from apps.common.queues import HEAVY
 from apps.labels.models import PEOPLE, Gold, ItemState, Label
 from apps.labels.services import withdraw_labels
 from apps.projects.models import Project

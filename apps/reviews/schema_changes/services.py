@@ -15,7 +15,8 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics
-from apps.common.jobs import HEAVY, JobRun, failure_message, job, start_job, work_on
+from apps.common.jobs import JobRun, failure_message, job, start_job, work_on
+from apps.common.queues import HEAVY
 from apps.debates.models import Run
 from apps.labels.models import Gold, ItemState, Label
 from apps.labels.services import Carried, carry_over

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.audit import Action, record
-from apps.common.jobs import HEAVY, JobRun, ensure_jobs, job, start_job
+from apps.common.jobs import JobRun, ensure_jobs, job, start_job
+from apps.common.queues import HEAVY
 from apps.common.validation import check_model
 from apps.labels.services import promote_items
 from apps.projects.models import Item, Project

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from labelhub import COMMAND
 from labelhub.core.errors import InvalidInput
 from labelhub.management.private import PrivateCommand
 from labelhub.management.recovery.archive import Archive
@@ -50,5 +51,8 @@ class Command(PrivateCommand):
             self.stderr.write(remark)
         if not options["dry_run"]:
             restore(archive)
-            self.say("Restored. Run 'migrate' if the backup is of an older version, then 'reseal'.")
+            self.say(
+                "Restored, and held: no run, webhook, mail or schedule starts before you say "
+                f"'{COMMAND} release_hold'. If keys have changed, run '{COMMAND} reseal'."
+            )
         return {"created_at": manifest.created_at, "rows": rows, "remarks": remarks}

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
+from apps.common.holds import held_since
 from apps.dashboards.services import OPERATOR, known_password_works
 from apps.llm.services import ensure_builtin, seed_from_environment
 from labelhub import COMMAND
@@ -44,6 +45,11 @@ class Command(PrivateCommand):
             self.stderr.write(
                 f"The operator {OPERATOR} still has the public password of the demo: run "
                 f"'{COMMAND} changepassword {OPERATOR}' or use another data folder."
+            )
+        if since := held_since():
+            self.stderr.write(
+                f"This server was restored and is held since {since:%Y-%m-%d %H:%M} UTC: no run, "
+                f"webhook, mail or schedule starts before '{COMMAND} release_hold'."
             )
         serve(listener, announce=self._announce, warn=self.stderr.write, processes=workers)
         return {}

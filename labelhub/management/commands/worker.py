@@ -8,10 +8,10 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 
 from apps.common.commands import prepare_database
+from apps.common.queues import QUEUES
 from labelhub.celery import app
 from labelhub.core.errors import InvalidInput
 from labelhub.management.private import PrivateCommand
-from labelhub.settings.checks import QUEUES
 
 
 class Command(PrivateCommand):

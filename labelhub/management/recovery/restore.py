@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import IO, cast
 
 from django.conf import settings
+from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 
 from apps.common import shared_files
+from apps.common.holds import hold
 from apps.common.sealing import key_id, key_ids
 from labelhub.core.errors import Conflict, InvalidInput
 from labelhub.core.version import VERSION
@@ -47,6 +49,14 @@ DO $$ DECLARE found record; BEGIN
   LOOP EXECUTE found.command; END LOOP;
 END $$;
 """
+
+
+#: Within the transaction of the restore, so that no kill leaves a database that is not held.
+_HOLD = "INSERT INTO public.common_hold (id, since) VALUES (1, now()) ON CONFLICT DO NOTHING;\n"
+
+
+def _knows_holds(manifest: Manifest) -> bool:
+    return "common_hold" in manifest.rows
 
 
 def check_backup(manifest: Manifest, *, replace: bool, ignore_keys: bool) -> list[str]:
@@ -108,8 +118,9 @@ def remarks_on(manifest: Manifest) -> list[str]:
 def restore(archive: Archive) -> None:
     """Replace the database by that of ``archive``, and add its files.
 
-    Until the end the old data stays; afterwards all is new. A killed process leaves one or the
-    other, and files that nothing names, which workers delete.
+    Until the end the old data stays; afterwards all is new, migrated and held (see
+    :mod:`apps.common.holds`). A killed process leaves one or the other, and files that nothing
+    names, which workers delete.
 
     Raises:
         Conflict: a server or worker uses the database.
@@ -121,6 +132,10 @@ def restore(archive: Archive) -> None:
                 _restore_sqlite(archive)
             else:
                 _restore_postgresql(archive)
+            if set(MigrationLoader(None).disk_migrations) - set(archive.manifest.migrations):
+                # Servers refuse an older database, so none has started meanwhile.
+                call_command("migrate", verbosity=0, interactive=False)
+                hold()
     except OSError as error:
         raise InvalidInput("Nothing was restored: %(reason)s.", reason=str(error)) from error
 
@@ -174,6 +189,8 @@ def _restore_sqlite(archive: Archive) -> None:
                 cursor.execute(f'SELECT COUNT(*) FROM "{table}"')  # noqa: S608 - of the manifest
                 if cursor.fetchone()[0] != count:
                     raise DamagedBackup("The backup has not all rows of %(name)s.", name=table)
+            if _knows_holds(archive.manifest):
+                hold(restored.alias)
         _restore_files(archive)
         connection.close()
         _swap(fresh, target)
@@ -245,7 +262,10 @@ def _run_restore(archive: Archive, errors: IO[bytes]) -> None:
         ):
             archive.copy(DATABASES["postgresql"], dump)
         _check_end(reader)
-        script.write((_count_check(archive.manifest.rows) + "COMMIT;\n").encode())
+        script.write(_count_check(archive.manifest.rows).encode())
+        if _knows_holds(archive.manifest):
+            script.write(_HOLD.encode())
+        script.write(b"COMMIT;\n")
         script.close()
     _check_end(process)
 

@@ -3,63 +3,32 @@
 OpenTelemetry keeps its threads for ever, so a program of its own makes the spans.
 """
 
-import gzip
 import json
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from environ import Env
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from apps.common.tracing import span, trace_headers
+from apps.common.traces import span, trace_headers
 from labelhub.settings import logs
+from tests.fakes.receiver import Receiver
 from tests.fakes.stack import ROOT, Stack
 
 TEXT = "The breakfast was cold and the room smelled of smoke."
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 
-class Receiver(BaseHTTPRequestHandler):
-    """Keeps what is posted, by address."""
-
-    bodies: ClassVar[list[tuple[str, bytes]]] = []
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        if self.headers.get("content-encoding") == "gzip":
-            body = gzip.decompress(body)
-        self.bodies.append((self.path, body))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def receiver() -> Iterator[str]:
-    Receiver.bodies.clear()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-
-
-def received(trace: str) -> dict[str, Any]:
+def received(collector: Receiver, trace: str) -> dict[str, Any]:
     """The spans of a trace by name; a worker traces its own jobs too."""
     found: dict[str, Any] = {}
-    for path, body in Receiver.bodies:
-        assert path == "/v1/traces"
-        request = ExportTraceServiceRequest.FromString(body)
-        for resource in request.resource_spans:
+    for request in collector.received:
+        assert request.path == "/v1/traces"
+        for resource in ExportTraceServiceRequest.FromString(request.content).resource_spans:
             names = {pair.key: pair.value.string_value for pair in resource.resource.attributes}
             assert names["service.name"] == "labelhub"
             for scope in resource.scope_spans:
@@ -123,24 +92,26 @@ asyncio.run(ask())
 assert done.wait(20)
 time.sleep(0.5)
 worker.stop()
-from apps.common import tracing
+from apps.common import traces
 from multiprocessing import util
 util._exit_function()
 """
 
 
 def test_a_trace_goes_from_the_request_through_the_queue_into_job_and_model_call(
-    data_folder: Path, receiver: str
+    data_folder: Path, collector: Receiver
 ) -> None:
     program = PROGRAM.format(text=TEXT, parent=PARENT.encode())
-    stack = Stack(data_folder, OTEL_EXPORTER_OTLP_ENDPOINT=receiver, LABELHUB_LOG_FORMAT="json")
+    stack = Stack(
+        data_folder, OTEL_EXPORTER_OTLP_ENDPOINT=collector.address, LABELHUB_LOG_FORMAT="json"
+    )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program],
-        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=90, check=False,
+        cwd=ROOT, env=stack.env, capture_output=True, text=True, timeout=500, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.split() == ["200"]
-    found = received(PARENT.split("-")[1])
+    found = received(collector, PARENT.split("-")[1])
     assert set(found) >= {
         "GET /trial/<int:number>/", "task common.work", "job trial", "chat gpt",
     }  # fmt: skip
@@ -153,7 +124,7 @@ def test_a_trace_goes_from_the_request_through_the_queue_into_job_and_model_call
         "gen_ai.operation.name": "chat", "gen_ai.provider.name": "Theirs",
         "gen_ai.request.model": "gpt", "labelhub.outcome": "503",
     }  # fmt: skip
-    assert b"breakfast" not in b"".join(body for _, body in Receiver.bodies)
+    assert b"breakfast" not in b"".join(request.content for request in collector.received)
     # The job's lines name the request.
     printed = map(json.loads, done.stderr.splitlines())
     failed = next(line for line in printed if line["event"].startswith("trial 7 failed"))
