@@ -90,6 +90,9 @@ class Provider(models.Model):
         help_text="Saved although its test failed: nothing takes its models by default.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    paused_at = models.DateTimeField(
+        null=True, editable=False, help_text="An operator lets nothing call it until they resume it."
+    )
     removed_at = models.DateTimeField(
         null=True, editable=False, help_text="Kept for the runs that used it, offered no more."
     )
@@ -146,12 +149,17 @@ class Provider(models.Model):
 
 
 class DailyUse(models.Model):
-    """The use of a provider with a daily limit on one day (UTC), by all processes."""
+    """The use of a provider on one day (UTC), by all processes: its daily limits count by it, and
+    operators see by it what was spent. ``errors`` of the requests had no usable answer; ``unpriced``
+    calls had a model without a price, so that ``cost_nanousd`` is too low."""
 
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="daily_use")
     day = models.DateField()
     requests = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(default=0)
+    cost_nanousd = models.BigIntegerField(default=0, db_default=0)
+    errors = models.PositiveBigIntegerField(default=0, db_default=0)
+    unpriced = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["-day"]
