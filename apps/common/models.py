@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 
+from apps.common.phrases import PhraseField
 from apps.common.sealing import SealedField
 
 
@@ -10,6 +11,20 @@ class WorkerSign(models.Model):
     """When a worker was last seen: one row for all workers."""
 
     seen_at = models.DateTimeField()
+
+
+class WorkerProcess(models.Model):
+    """A worker process, as operators see it; deleted a day after it was last seen."""
+
+    name = models.CharField(max_length=100, unique=True, help_text="Machine and process id.")
+    queues = models.CharField(max_length=100)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Job(models.Model):
@@ -27,6 +42,9 @@ class Job(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     sent_until = models.DateTimeField(
         null=True, blank=True, help_text="Until then no other task is sent for it."
+    )
+    message = PhraseField(
+        blank=True, default="", db_default="", help_text="Why the last attempt did not end it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

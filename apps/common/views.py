@@ -19,7 +19,7 @@ from apps.common.workers import worker_silence
 
 _PATIENCE = 2.0
 #: Bytes that must be free in the data folder.
-_LEAST_ROOM = 100 * 1024**2
+LEAST_ROOM = 100 * 1024**2
 
 
 @never_cache
@@ -39,7 +39,7 @@ def health_ready(_request: HttpRequest) -> JsonResponse:
         return JsonResponse(body, status=503)
     silence = worker_silence()
     worker = f"none for {silence}" if silence else "ok"
-    parts = {"database": "ok", "worker": worker, "disk": _disk_state()}
+    parts = {"database": "ok", "worker": worker, "disk": disk_state()}
     if settings.REDIS_URL:
         parts["redis"] = "ok" if redis_answers(settings.REDIS_URL) else "not reachable"
     whole = all(state == "ok" for state in parts.values())
@@ -85,13 +85,13 @@ def _database_answers() -> bool:
     return True
 
 
-def _disk_state() -> str:
+def disk_state() -> str:
     """The room in the data folder."""
     try:
         free = shutil.disk_usage(settings.DATA_DIR).free
     except OSError:
         return "not reachable"
-    return "ok" if free >= _LEAST_ROOM else f"{free // 1024**2} MB left"
+    return "ok" if free >= LEAST_ROOM else f"{free // 1024**2} MB left"
 
 
 def redis_answers(url: str) -> bool:

@@ -1,5 +1,7 @@
 """Whether any worker is alive."""
 
+import os
+import socket
 import time
 from datetime import datetime, timedelta
 from typing import cast
@@ -7,12 +9,15 @@ from typing import cast
 from django.db.models.functions import Now
 from django.utils.timesince import timesince
 
-from apps.common.models import WorkerSign
+from apps.common.jobs import served_queues
+from apps.common.models import WorkerProcess, WorkerSign
 
 #: Seconds between two heartbeats of a worker.
 EVERY = 10.0
 #: Without any heartbeat for so long, no worker is alive.
 SILENCE = timedelta(minutes=1)
+#: For so long an ended worker is listed.
+LISTED = timedelta(days=1)
 
 _ONLY = 1
 _next_heartbeat = 0.0
@@ -25,6 +30,16 @@ def write_heartbeat() -> None:
         _next_heartbeat = time.monotonic() + EVERY
         if not WorkerSign.objects.filter(pk=_ONLY).update(seen_at=Now()):
             expect_worker()
+        _show_process()
+
+
+def _show_process() -> None:
+    """This process in the list of workers; forgets those that ended long ago."""
+    name = f"{socket.gethostname()} {os.getpid()}"[-100:]
+    seen = {"queues": ", ".join(served_queues()), "seen_at": Now()}
+    if not WorkerProcess.objects.filter(name=name).update(**seen):
+        WorkerProcess.objects.get_or_create(name=name, defaults=seen)
+        WorkerProcess.objects.filter(seen_at__lt=Now() - LISTED).delete()
 
 
 def expect_worker() -> None:

@@ -1,6 +1,7 @@
 """Providers, models and prompts. A provider has a sealed key, or names the variable of its key."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ from apps.common.sealing import SealedField
 from apps.llm.extras import check_extra_body, check_headers
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
+
+#: Seconds after its last refusal for which a provider counts as one that refuses all calls.
+LIMITED_SECONDS = 900.0
 
 
 def _checked(field: str, check: Callable[[Any], Any], raw: Any) -> Any:
@@ -131,6 +135,18 @@ class Provider(models.Model):
         if self.api_key_env:
             return self.KeyState.VARIABLE
         return self.KeyState.REMOVED if self.key_changed_at else self.KeyState.NONE
+
+    @property
+    def state(self) -> str:
+        """``ok``, ``paused``, ``limited`` (it refused all calls of the last minutes), ``failing``
+        (its test) or ``removed``."""
+        if self.removed_at is not None:
+            return "removed"
+        if self.paused_at is not None:
+            return "paused"
+        if time.time() - self.rate_limited.get("last", 0.0) < LIMITED_SECONDS:
+            return "limited"
+        return "failing" if self.test_failed else "ok"
 
     @property
     def private_allowed(self) -> bool:

@@ -19,7 +19,7 @@ from functools import partial
 from django.conf import settings
 from django.db import Error as DatabaseError
 from django.db import connection, connections, transaction
-from django.db.models import Case, CharField, Count, FloatField, Max, Min, Q, Value, When
+from django.db.models import Count, FloatField, Max, Min, Q
 from django.db.models.functions import Cast, Coalesce
 from django.utils import timezone
 from prometheus_client import ProcessCollector
@@ -27,6 +27,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 
 from apps.authors.models import Message, Question
 from apps.common.audit import chain_head
+from apps.common.jobs import job_state
 from apps.common.metric_files import live_processes
 from apps.common.models import AuditEntry, Job, WorkerSign
 from apps.common.views import redis_answers
@@ -98,15 +99,8 @@ def read_jobs(now: datetime) -> Iterator[Metric]:
         "Seconds for which the oldest job without a worker waits.",
         labels=["kind"],
     )
-    free = Q(lease_until=None) | Q(lease_until__lte=now)
-    state = Case(
-        When(free, then=Value("waiting")),
-        When(lease_token=None, then=Value("postponed")),
-        default=Value("running"),
-        output_field=CharField(),
-    )
-    since = Min(Coalesce("lease_until", "created_at"), filter=free)
-    rows = Job.objects.annotate(state=state).values_list("kind", "state")
+    since = Min(Coalesce("lease_until", "created_at"), filter=Q(state="waiting"))
+    rows = Job.objects.annotate(state=job_state(now)).values_list("kind", "state")
     for kind, found, count, waits in rows.annotate(n=Count("pk"), since=since).order_by():
         number.add_metric([kind, found], count)
         if found == "waiting":

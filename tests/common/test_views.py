@@ -103,7 +103,7 @@ def test_a_full_disk_and_a_missing_worker_are_named(
 ) -> None:
     settings.REDIS_URL = ""
     WorkerSign.objects.create(pk=1, seen_at=timezone.now() - timedelta(minutes=3))
-    monkeypatch.setattr(views, "_LEAST_ROOM", 2**70)
+    monkeypatch.setattr(views, "LEAST_ROOM", 2**70)
     response = client.get("/health/ready")
     assert response.status_code == 200
     body = response.json()
@@ -114,7 +114,7 @@ def test_a_full_disk_and_a_missing_worker_are_named(
 
 def test_a_data_folder_that_is_gone_is_named(settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path / "gone"
-    assert views._disk_state() == "not reachable"
+    assert views.disk_state() == "not reachable"
 
 
 def test_a_redis_address_that_is_no_address_is_not_reachable() -> None:
