@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Case, CharField, Model, OuterRef, Subquery, Value, When
+from django.db.models import Case, CharField, Manager, OuterRef, Subquery, Value, When
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
@@ -42,7 +41,7 @@ class JobKind:
     and how it is cancelled, if it can be."""
 
     words: Promise
-    subjects: type[Model] | None = None
+    subjects: Manager[Any] | None = None
     project: str = "project"
     page: str = "project_overview"
     own: bool = False
@@ -50,19 +49,23 @@ class JobKind:
 
 
 KINDS = {
-    "debates.run": JobKind(_("Run of debates"), Run, page="run_detail", own=True, cancel=_cancel_run),
-    "exchange.import": JobKind(_("Import"), ImportBatch, page="import_detail", own=True),
-    "exchange.save_export": JobKind(_("Saved export"), SavedExport, page="export_page"),
-    "exchange.webhook": JobKind(_("Deliveries of a webhook"), Webhook, page="webhook_list"),
-    "reviews.change_labels": JobKind(_("Change of labels"), SchemaChange),
-    "reviews.requeue": JobKind(_("Labels put back"), Requeue, page="quality"),
-    "reviews.bulk": JobKind(_("Bulk edit"), BulkJob, page="bulk_detail", own=True),
-    "reviews.first_filter": JobKind(_("Order of the queue"), Project, project=""),
-    "agreement.look_after": JobKind(_("Watch over auto-accept"), Guarantee),
-    "learning.train": JobKind(_("Training"), TrainedModel, page="learning"),
-    "learning.clear_ranks": JobKind(_("Order without the model"), Project, project="", page="learning"),
-    "echo.learn": JobKind(_("Learning of Echo"), Echo, project="site__project"),
-    "projects.mail": JobKind(_("E-mail"), Notification),
+    "debates.run": JobKind(
+        _("Run of debates"), Run.objects, page="run_detail", own=True, cancel=_cancel_run
+    ),
+    "exchange.import": JobKind(_("Import"), ImportBatch.objects, page="import_detail", own=True),
+    "exchange.save_export": JobKind(_("Saved export"), SavedExport.objects, page="export_page"),
+    "exchange.webhook": JobKind(_("Deliveries of a webhook"), Webhook.objects, page="webhook_list"),
+    "reviews.change_labels": JobKind(_("Change of labels"), SchemaChange.objects),
+    "reviews.requeue": JobKind(_("Labels put back"), Requeue.objects, page="quality"),
+    "reviews.bulk": JobKind(_("Bulk edit"), BulkJob.objects, page="bulk_detail", own=True),
+    "reviews.first_filter": JobKind(_("Order of the queue"), Project.objects, project=""),
+    "agreement.look_after": JobKind(_("Watch over auto-accept"), Guarantee.objects),
+    "learning.train": JobKind(_("Training"), TrainedModel.objects, page="learning"),
+    "learning.clear_ranks": JobKind(
+        _("Order without the model"), Project.objects, project="", page="learning"
+    ),
+    "echo.learn": JobKind(_("Learning of Echo"), Echo.objects, project="site__project"),
+    "projects.mail": JobKind(_("E-mail"), Notification.objects),
     "labelhub.retention": JobKind(_("Deletion of old data")),
 }
 TONES = {"running": "success", "waiting": "info", "postponed": "warning"}
@@ -82,12 +85,12 @@ def job_page(job: Job) -> str:
     return reverse(kind.page, args=[slug, job.subject] if kind.own else [slug])
 
 
-def list_jobs() -> "QuerySet[Job]":
+def list_jobs() -> QuerySet[Any]:
     """All jobs with their ``state`` and the short name of their project, ``slug``; longest wait
     first."""
     found = [
         When(kind=name, then=Subquery(
-            kind.subjects._default_manager.filter(pk=OuterRef("subject"))
+            kind.subjects.filter(pk=OuterRef("subject"))
             .values(f"{kind.project}__slug" if kind.project else "slug")[:1]
         ))
         for name, kind in KINDS.items() if kind.subjects
@@ -130,6 +133,7 @@ class JobKindFilter(admin.SimpleListFilter):
 class JobAdmin(OperatorAdmin):
     """Unfinished long work. What has ended is on the page of its project."""
 
+    title = _("Jobs")
     list_display = [
         "words", "page", "job_state", "attempts", "created_at", "lease_until", "message",
     ]  # fmt: skip
@@ -158,7 +162,7 @@ class JobAdmin(OperatorAdmin):
     @display(description=_("State"), label=TONES)
     def job_state(self, job: Any) -> tuple[str, str]:
         """Its state in words."""
-        return job.state, gettext(STATES[job.state])
+        return job.state, str(STATES[job.state])
 
     @operator_action(_("Retry now"))
     def retry(self, _request: HttpRequest, job: Job) -> bool:

@@ -8,11 +8,12 @@ holds. Several processes may do so: each start is one conditional update.
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import WorkController
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import DatabaseError, close_old_connections, connections
 
 from apps.agreement.automation.guarantee import keep_guarantees, look_after_job
 from apps.authors.tasks import resume_messages, run_housekeeping
@@ -20,7 +21,7 @@ from apps.common.api.idempotency import forget_requests
 from apps.common.audit import seal_entries
 from apps.common.jobs import await_threads, resume_jobs, serve_queues, stop_all_jobs
 from apps.common.metric_files import set_role, show_process
-from apps.common.workers import write_heartbeat
+from apps.common.workers import forget_process, write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
 from apps.echo.tasks import keep_echo, keep_offers
@@ -151,6 +152,8 @@ def _on_shutting_down(**_: object) -> None:
 def _on_shutdown(**_: object) -> None:
     housekeeping.stop()
     await_threads()
+    with suppress(DatabaseError):
+        forget_process()
 
 
 class EmbeddedWorker:

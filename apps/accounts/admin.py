@@ -76,8 +76,11 @@ class NewPersonForm(forms.ModelForm[User]):
     actor: User
     password = ""
 
-    class Meta(PersonForm.Meta):
+    class Meta:
+        model = User
         fields = ("username", "email", "is_superuser")
+        labels = PersonForm.Meta.labels
+        help_texts = PersonForm.Meta.help_texts
 
     def _post_clean(self) -> None:
         if self.errors:
@@ -111,6 +114,7 @@ class LockedOutFilter(admin.SimpleListFilter):
 class PersonAdmin(OperatorAdmin):
     """Users: who they are, what they may do, and help for those who cannot sign in."""
 
+    title = _("Users")
     form = PersonForm
     list_display = ["username", "email", "full_name", "role", "active", "last_login", "date_joined"]
     list_filter = ["is_active", "is_superuser", "must_change_password", LockedOutFilter]
@@ -175,7 +179,7 @@ class PersonAdmin(OperatorAdmin):
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001 - as Django calls it
         """The form has saved it."""
         if not change:
-            keep_secret(request, SECRET, form.password)
+            keep_secret(request, f"{SECRET}-{obj.pk}", form.password)
 
     def response_add(self, _request: HttpRequest, obj: User, *_: Any) -> HttpResponse:
         """To their page, which shows the password once."""
@@ -189,13 +193,16 @@ class PersonAdmin(OperatorAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         """Their page; once also the password that an operator has made."""
-        secret = take_secret(request, SECRET) if request.method == "GET" else ""
+        secret = take_secret(request, f"{SECRET}-{object_id}") if request.method == "GET" else ""
         context = {"secret": secret, **(extra_context or {})}
-        return super().change_view(request, object_id, form_url, context)
+        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return answer
 
     @operator_action(
         _("End all sessions"),
-        question=_("They are signed out everywhere, at once. What they typed and not sent is lost."),
+        question=_(
+            "They are signed out everywhere, at once. What they typed and not sent is lost."
+        ),
         seen=["session_epoch"],
     )
     def end_sessions(self, _request: HttpRequest, user: User) -> bool:
@@ -242,7 +249,7 @@ class PersonAdmin(OperatorAdmin):
     )
     def give_password(self, request: HttpRequest, user: User) -> bool:
         """Shown once."""
-        keep_secret(request, SECRET, operations.set_one_time_password(user))
+        keep_secret(request, f"{SECRET}-{user.pk}", operations.set_one_time_password(user))
         return True
 
     @operator_action(
@@ -302,6 +309,7 @@ class KeyStateFilter(admin.SimpleListFilter):
 class ApiKeyAdmin(OperatorAdmin):
     """Keys, to find and end them; people create them on their own page, or by command."""
 
+    title = _("API keys")
     list_display = [
         "prefix", "name", "user", "scope", "project", "created_at", "last_used_at", "expires_at",
         "revoked_at",

@@ -11,6 +11,7 @@ from apps.common.console import OperatorAdmin
 class ErasureAdmin(OperatorAdmin):
     """Proofs of deletion; they tell how much, and not whose."""
 
+    title = _("Receipts of deletion")
     list_display = ["receipt", "site", "removed", "erased_at"]
     list_select_related = ["site"]
     search_fields = ["=receipt"]

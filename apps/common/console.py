@@ -5,9 +5,12 @@ from functools import wraps
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin import FieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.sites import AdminSite
+from django.contrib.admin.utils import display_for_field
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import ForeignKey, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -15,6 +18,7 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.functional import Promise
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 
 from labelhub.core.errors import Conflict, LabelhubError
@@ -22,6 +26,71 @@ from labelhub.core.errors import Conflict, LabelhubError
 Words = str | Promise
 #: Does something to one row; True if it had an effect, or the words of it.
 Act = Callable[[Any, HttpRequest, Any], bool | str]
+
+
+#: Words for fields of models, whose own names are developers' and English.
+FIELD_WORDS: dict[str, Words] = {
+    "action": _("Action"),
+    "annotator": _("Annotator"),
+    "annotator__kind": _("Kind"),
+    "attempts": _("Attempts"),
+    "base_url": _("Address"),
+    "basis": _("Basis"),
+    "created_at": _("Created"),
+    "created_by": _("Created by"),
+    "date_joined": _("Created"),
+    "day": _("Day"),
+    "decided_by": _("Decided by"),
+    "description": _("Description"),
+    "email": _("E-mail address"),
+    "erased_at": _("Deleted"),
+    "expires_at": _("Expires"),
+    "finished_at": _("Finished"),
+    "is_active": _("Active"),
+    "is_superuser": _("Operator"),
+    "item": _("Item"),
+    "kind": _("Kind"),
+    "last_login": _("Last sign-in"),
+    "last_used_at": _("Last used"),
+    "learnt_limits": _("Limits by the provider"),
+    "lease_until": _("Held or waits until"),
+    "max_concurrency": _("Concurrent calls"),
+    "message": _("Message"),
+    "must_change_password": _("Must choose a password"),
+    "name": _("Name"),
+    "overlap": _("Labels per item"),
+    "pause_code": _("Reason of the pause"),
+    "paused_at": _("Paused"),
+    "prefix": _("Begins with"),
+    "project": _("Project"),
+    "protocol": _("Protocol"),
+    "provider": _("Provider"),
+    "receipt": _("Receipt"),
+    "removed": _("What was deleted"),
+    "removed_at": _("Removed"),
+    "requests": _("Calls"),
+    "resume_at": _("Resumes"),
+    "revoked_at": _("Revoked"),
+    "role": _("Role"),
+    "rotated_at": _("Replaced"),
+    "rpd": _("Requests per day"),
+    "rpm": _("Requests per minute"),
+    "scope": _("Scope"),
+    "site": _("Site"),
+    "slug": _("Short name"),
+    "status": _("Status"),
+    "tokens": _("Tokens"),
+    "tokens_in": _("Tokens in"),
+    "tokens_out": _("Tokens out"),
+    "tpd": _("Tokens per day"),
+    "tpm": _("Tokens per minute"),
+    "turns_count": _("Turns"),
+    "uid": _("Id"),
+    "user": _("User"),
+    "username": _("User name"),
+    "value": _("Label"),
+    "withdrawn": _("Withdrawn"),
+}
 
 
 class OperatorAdmin(ModelAdmin):
@@ -32,8 +101,40 @@ class OperatorAdmin(ModelAdmin):
     show_full_result_count = False  # a second count over tables that grow without end
     list_fullwidth = True
     change_form_outer_before_template = "admin/row_actions.html"
+    #: The name of the list.
+    title: Words
     #: What an empty list says.
     empty_words: Words = ""
+
+    def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
+        super().__init__(model, admin_site)
+        columns = {name: _column(model, name) for name in self._shown() if name in FIELD_WORDS}
+        own = {name: column for name, column in columns.items() if not hasattr(type(self), name)}
+        fixed = {name: own[name] for name in self.readonly_fields if name in own}
+        self.list_display = [own.get(name, name) for name in self.list_display]
+        self.readonly_fields = [own.get(name, name) for name in self.readonly_fields]
+        self.fields = self.fields and [own.get(name, name) for name in self.fields]
+        self.fieldsets = self.fieldsets and [
+            (words, {"fields": [fixed.get(name, name) for name in options["fields"]]})
+            for words, options in self.fieldsets
+        ]
+        # What the theme calls the list. Migrations compare what the class itself says.
+        model._meta.verbose_name_plural = self.title
+
+    def _shown(self) -> set[Any]:
+        return {*self.list_display, *(self.fields or ()), *self.readonly_fields}
+
+    def get_list_filter(self, _request: HttpRequest) -> Any:
+        """The filters, with words for fields."""
+        return [_worded(entry) for entry in self.list_filter]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list, by its name."""
+        context = {"title": self.title, **(extra_context or {})}
+        answer: HttpResponse = super().changelist_view(request, context)
+        return answer
 
     def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
         """No."""
@@ -67,6 +168,34 @@ class OperatorAdmin(ModelAdmin):
         return super().changeform_view(
             request, object_id, form_url, context | (extra_context or {})
         )
+
+
+def _column(model: type[Model], name: str) -> Any:
+    """A column with the words of its field, shown as Django would."""
+
+    @admin.display(description=FIELD_WORDS[name], ordering=name)
+    def cell(row: Model) -> Any:
+        found, field = getattr(row, name), model._meta.get_field(name)
+        if isinstance(field, ForeignKey):
+            return str(found) if found is not None else "–"
+        return display_for_field(found, field, "–")
+
+    cell.__name__ = name
+    return cell
+
+
+def _worded(entry: Any) -> Any:
+    """A filter by a field, with the words of the field."""
+    name, kind = entry if isinstance(entry, tuple) else (entry, None)
+    if name not in FIELD_WORDS:
+        return entry
+
+    def create(*args: Any, **options: Any) -> FieldListFilter:
+        made = (kind or FieldListFilter.create)(*args, **options)
+        made.title = FIELD_WORDS[name]
+        return made
+
+    return name, create
 
 
 def operator_action(
@@ -143,7 +272,7 @@ def _act_on(
             done = act(page, request, row)
         else:
             with transaction.atomic():
-                locked = page.model._default_manager.select_for_update().filter(pk=row.pk).first()
+                locked = page.get_queryset(request).select_for_update().filter(pk=row.pk).first()
                 if locked is None:
                     raise Conflict("It is gone meanwhile.")
                 if seen and not constant_time_compare(

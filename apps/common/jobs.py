@@ -222,8 +222,8 @@ def wake_job(kind: str, subject: int) -> None:
 
 
 def retry_job(job: Job) -> bool:
-    """Let a worker resume a postponed job now; False if the job runs, or waits for a worker already.
-    A job that ended meanwhile stays ended."""
+    """Let a worker resume a postponed job now; False if it runs, or waits for a worker already. A
+    job that ended meanwhile stays ended."""
     sent = timezone.now() + SEND_AGAIN
     postponed = Job.objects.filter(pk=job.pk, lease_token=None, lease_until__gt=timezone.now())
     if not postponed.update(lease_until=None, attempts=0, sent_until=sent):

@@ -35,11 +35,20 @@ def write_heartbeat() -> None:
 
 def _show_process() -> None:
     """This process in the list of workers; forgets those that ended long ago."""
-    name = f"{socket.gethostname()} {os.getpid()}"[-100:]
+    name = _process_name()
     seen = {"queues": ", ".join(served_queues()), "seen_at": Now()}
     if not WorkerProcess.objects.filter(name=name).update(**seen):
         WorkerProcess.objects.get_or_create(name=name, defaults=seen)
         WorkerProcess.objects.filter(seen_at__lt=Now() - LISTED).delete()
+
+
+def forget_process() -> None:
+    """Called when this worker ends in good order: its absence is no fault."""
+    WorkerProcess.objects.filter(name=_process_name()).delete()
+
+
+def _process_name() -> str:
+    return f"{socket.gethostname()} {os.getpid()}"[-100:]
 
 
 def expect_worker() -> None:

@@ -23,6 +23,7 @@ TONES = {"running": "success", "queued": "info", "paused": "warning"}
 class RunAdmin(OperatorAdmin):
     """Runs."""
 
+    title = _("Runs")
     list_display = [
         "id", "page", "protocol", "state", "message", "spent", "created_by", "created_at",
     ]  # fmt: skip

@@ -35,6 +35,7 @@ class LedgerAdmin(OperatorAdmin):
 class LabelAdmin(LedgerAdmin):
     """The labels."""
 
+    title = _("Labels")
     list_display = [
         "uid", "project", "item", "annotator", "value", "action", "withdrawn", "created_at",
     ]  # fmt: skip
@@ -47,6 +48,7 @@ class LabelAdmin(LedgerAdmin):
 class GoldAdmin(LedgerAdmin):
     """The decisions."""
 
+    title = _("Verified labels")
     list_display = [
         "uid", "project", "item", "value", "basis", "decided_by", "withdrawn", "created_at",
     ]  # fmt: skip

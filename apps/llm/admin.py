@@ -33,6 +33,7 @@ STATES: dict[str, Any] = {
 class ProviderAdmin(OperatorAdmin):
     """Providers; their addresses, keys and models are changed on their own page."""
 
+    title = _("Model providers")
     list_display = ["name", "state", "kind", "base_url", "project", "page"]
     list_filter = ["kind", ("removed_at", admin.EmptyFieldListFilter)]
     list_select_related = ["project"]
@@ -92,6 +93,7 @@ class ProviderAdmin(OperatorAdmin):
 class DailyUseAdmin(OperatorAdmin):
     """What was used and spent, by provider and day (UTC)."""
 
+    title = _("Spending by day")
     list_display = ["day", "provider", "cost", "requests", "error_share", "tokens"]
     list_display_links = None
     list_filter = ["provider"]

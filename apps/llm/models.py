@@ -95,7 +95,9 @@ class Provider(models.Model):
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     paused_at = models.DateTimeField(
-        null=True, editable=False, help_text="An operator lets nothing call it until they resume it."
+        null=True,
+        editable=False,
+        help_text="An operator lets nothing call it until they resume it.",
     )
     removed_at = models.DateTimeField(
         null=True, editable=False, help_text="Kept for the runs that used it, offered no more."
@@ -166,8 +168,8 @@ class Provider(models.Model):
 
 class DailyUse(models.Model):
     """The use of a provider on one day (UTC), by all processes: its daily limits count by it, and
-    operators see by it what was spent. ``errors`` of the requests had no usable answer; ``unpriced``
-    calls had a model without a price, so that ``cost_nanousd`` is too low."""
+    operators see by it what was spent. ``errors`` of the requests had no usable answer. Where
+    ``unpriced`` calls had a model without a price, ``cost_nanousd`` is too low."""
 
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="daily_use")
     day = models.DateField()

@@ -271,8 +271,8 @@ def remove_key(provider: Provider) -> Provider:
 
 
 def pause_provider(provider: Provider, *, paused: bool) -> bool:
-    """Let nothing call ``provider``, or let all call it again; False if it was so already. Runs that
-    use it pause and say why; who resumes it resumes them.
+    """Let nothing call ``provider``, or let all call it again; False if it was so already. Runs
+    that use it pause and say why; they are resumed by hand.
 
     Raises:
         Conflict: the built-in provider is not paused.

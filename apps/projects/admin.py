@@ -15,6 +15,7 @@ from apps.projects.models import Project
 class ProjectAdmin(OperatorAdmin):
     """Projects."""
 
+    title = _("Projects")
     list_display = ["slug", "name", "created_by", "created_at", "pages"]
     search_fields = ["slug", "name", "description"]
     list_select_related = ["created_by"]
@@ -31,7 +32,9 @@ class ProjectAdmin(OperatorAdmin):
             "project_audit": gettext("Audit log"),
         }
         links = [
-            format_html('<a class="text-link" href="{}">{}</a>', reverse(page, args=[project.slug]), words)
+            format_html(
+                '<a class="text-link" href="{}">{}</a>', reverse(page, args=[project.slug]), words
+            )
             for page, words in names.items()
         ]
         return format_html("{} · {} · {}", *links)

@@ -17,7 +17,7 @@ THEME_POLICY = {"script-src": [UNSAFE_EVAL], "style-src": [UNSAFE_INLINE]}
 class Console(UnfoldAdminSite):
     """The console at ``/admin/``, for operators."""
 
-    index_title = _("Overview")  # type: ignore[assignment]  # Django translates it too
+    index_title = _("Overview")
     index_template = "admin/overview.html"
 
     def has_permission(self, request: HttpRequest) -> bool:

@@ -30,7 +30,7 @@ from apps.common.views import LEAST_ROOM, redis_answers
 from apps.common.workers import SILENCE
 from apps.debates.models import Run
 from apps.llm.admin import STATES
-from apps.llm.models import DailyUse, Provider
+from apps.llm.models import Provider
 from apps.projects.audit_log import action_label, actor_name, all_entries, subject_name
 from labelhub.admin import job_page, job_words, list_jobs
 from labelhub.core.errors import LabelhubError

@@ -40,13 +40,17 @@ def _link(words: Any, icon_name: str, page: str) -> dict[str, Any]:
     return {"title": words, "icon": icon_name, "link": reverse_lazy(page)}
 
 
+def _never(_request: object) -> bool:
+    return False
+
+
 #: The console's pages, and those of the product that operators need beside them.
 NAVIGATION = [
     {
         "title": _("Overview"),
         "items": [
             _link(_("Overview"), "monitor_heart", "admin:index"),
-            _link(_("Back to LabelHub"), "arrow_back", "home"),
+            _link(_("Back to LabelHub"), "arrow_back", "home") | {"active": _never},
         ],
     },
     {

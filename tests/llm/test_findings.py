@@ -7,8 +7,8 @@ import pytest
 from pytest_django import Settings
 
 from apps.llm import services
-from apps.llm.capabilities import Capability
 from apps.llm.call_metrics import Use
+from apps.llm.capabilities import Capability
 from apps.llm.models import DailyUse, ModelSpec
 from apps.llm.selectors import UnknownModelName
 from labelhub.core.errors import InvalidInput

@@ -1,5 +1,6 @@
-import apps.common.phrases
 from django.db import migrations, models
+
+import apps.common.phrases
 
 
 class Migration(migrations.Migration):
