@@ -28,6 +28,7 @@ from apps.learning.models import TrainedModel
 from apps.projects.models import ImportBatch, Notification, Project, SchemaChange
 from apps.reviews.models import BulkJob, Requeue
 from labelhub.core.errors import Conflict
+from labelhub.core.phrases import Phrase
 
 
 def _cancel_run(subject: int) -> None:
@@ -108,7 +109,7 @@ class JobStateFilter(admin.SimpleListFilter):
         """The choices."""
         return [("stuck", _("failed before")), *STATES.items()]
 
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         """The jobs."""
         if self.value() == "stuck":
             return queryset.exclude(message="")
@@ -176,6 +177,8 @@ class JobAdmin(OperatorAdmin):
         """Where the kind allows it."""
         kind = KINDS.get(job.kind)
         if kind is None or kind.cancel is None:
-            raise Conflict("Jobs of this kind cannot be cancelled: they would leave half a change.")
+            raise Conflict(
+                Phrase("Jobs of this kind cannot be cancelled: they would leave half a change.")
+            )
         kind.cancel(job.subject)
         return True

@@ -42,7 +42,7 @@ class PersonForm(forms.ModelForm[User]):
     class Meta:
         model = User
         fields = ("first_name", "last_name", "email", "is_superuser")
-        labels = {"is_superuser": _("Operator")}
+        labels = {"is_superuser": _("Operator"), "email": _("E-mail address")}
         help_texts = {
             "is_superuser": _(
                 "Operators see all projects and this console, and may do everything. All others "
@@ -139,7 +139,11 @@ class PersonAdmin(OperatorAdmin):
         """Their full name."""
         return user.get_full_name()
 
-    @display(description=_("Role"), ordering="is_superuser", label={"operator": "info"})
+    @display(
+        description=_("Role"),
+        ordering="is_superuser",
+        label={"operator": "info", "user": "primary"},
+    )
     def role(self, user: User) -> tuple[str, str]:
         """Operator or not."""
         if user.is_superuser:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 from django.contrib import admin, messages
 from django.contrib.admin import FieldListFilter
@@ -10,20 +10,20 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.sites import AdminSite
 from django.contrib.admin.utils import display_for_field
 from django.db import transaction
-from django.db.models import ForeignKey, Model, QuerySet
+from django.db.models import Field, ForeignKey, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
-from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
 from unfold.admin import ModelAdmin
 
 from labelhub.core.errors import Conflict, LabelhubError
 
-Words = str | Promise
+Words: TypeAlias = StrOrPromise
 #: Does something to one row; True if it had an effect, or the words of it.
 Act = Callable[[Any, HttpRequest, Any], bool | str]
 
@@ -97,12 +97,16 @@ class OperatorAdmin(ModelAdmin):
     """A page of the console. Nothing is added, changed or deleted here but by actions and forms
     that call services, which record it."""
 
+    list_display: Any = ("__str__",)
+    readonly_fields: Any = ()
+    fields: Any = None
+    fieldsets: Any = None
     list_per_page = 50
     show_full_result_count = False  # a second count over tables that grow without end
     list_fullwidth = True
     change_form_outer_before_template = "admin/row_actions.html"
     #: The name of the list.
-    title: Words
+    title: Words = ""
     #: What an empty list says.
     empty_words: Words = ""
 
@@ -175,12 +179,13 @@ def _column(model: type[Model], name: str) -> Any:
 
     @admin.display(description=FIELD_WORDS[name], ordering=name)
     def cell(row: Model) -> Any:
-        found, field = getattr(row, name), model._meta.get_field(name)
+        found = getattr(row, name)
+        field = cast("Field[Any, Any]", model._meta.get_field(name))
         if isinstance(field, ForeignKey):
             return str(found) if found is not None else "–"
         return display_for_field(found, field, "–")
 
-    cell.__name__ = name
+    cell.__name__ = f"{name}_words"  # by its own name it would get the English help of its field
     return cell
 
 

@@ -16,7 +16,10 @@ from apps.common.figures import money
 from apps.debates.models import Run
 from apps.debates.services import cancel_run, pause_run, resume_run
 
-TONES = {"running": "success", "queued": "info", "paused": "warning"}
+TONES = {
+    "running": "success", "queued": "info", "paused": "warning", "cancelled": "primary",
+    "done": "success",
+}  # fmt: skip
 
 
 @admin.register(Run)

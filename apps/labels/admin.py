@@ -48,7 +48,7 @@ class LabelAdmin(LedgerAdmin):
 class GoldAdmin(LedgerAdmin):
     """The decisions."""
 
-    title = _("Verified labels")
+    title = _("Gold")
     list_display = [
         "uid", "project", "item", "value", "basis", "decided_by", "withdrawn", "created_at",
     ]  # fmt: skip

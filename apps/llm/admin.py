@@ -18,7 +18,10 @@ from apps.llm.models import DailyUse, Provider
 from apps.llm.probe import check_provider
 from labelhub.core.errors import Conflict
 
-TONES = {"failing": "danger", "limited": "danger", "paused": "warning", "ok": "success"}
+TONES = {
+    "failing": "danger", "limited": "danger", "paused": "warning", "ok": "success",
+    "removed": "primary",
+}  # fmt: skip
 #: The states of a provider, in words.
 STATES: dict[str, Any] = {
     "ok": _("ok"),

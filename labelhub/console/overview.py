@@ -21,7 +21,7 @@ from prometheus_client.core import Metric
 from apps.accounts.admin import SOON
 from apps.accounts.models import ApiKey, User
 from apps.accounts.operations import locked_out
-from apps.common.figures import duration, money, share_words
+from apps.common.figures import duration, localise, money, share_words
 from apps.common.jobs import QUEUES
 from apps.common.metric_files import live_processes
 from apps.common.models import WorkerProcess
@@ -162,7 +162,7 @@ def _disk() -> Part:
         disk = shutil.disk_usage(settings.DATA_DIR)
     except OSError:
         return Part(_("Disk"), gettext("not reachable"), BAD)
-    words = gettext("%(size)s GB free") % {"size": f"{disk.free / 1e9:.1f}"}
+    words = gettext("%(size)s GB free") % {"size": localise(f"{disk.free / 1e9:.1f}")}
     if disk.free < LEAST_ROOM:
         return Part(_("Disk"), words, BAD)
     return Part(_("Disk"), words, WARN if disk.free < disk.total / 10 else OK)

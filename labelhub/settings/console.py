@@ -80,7 +80,7 @@ NAVIGATION = [
         "items": [
             _link(_("Audit log"), "history", "audit_log"),
             _link(_("Labels"), "label", "admin:labels_label_changelist"),
-            _link(_("Verified labels"), "verified", "admin:labels_gold_changelist"),
+            _link(_("Gold"), "verified", "admin:labels_gold_changelist"),
             _link(_("Receipts of deletion"), "delete_history", "admin:authors_erasure_changelist"),
         ],
     },

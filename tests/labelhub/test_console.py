@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.common.console import OperatorAdmin
+from apps.common.figures import share_words
 from apps.common.jobs import KINDS, RETRY_AFTER, start_job, work_on
 from apps.common.models import AuditEntry, Job, WorkerProcess, WorkerSign
 from apps.debates.models import Run
@@ -73,7 +74,7 @@ def test_the_first_page_shows_all_in_a_fixed_number_of_queries(
         page = page_of(operator)
     assert page.count("The disk is full.") == 2 * 5  # also as titles of cut lines
     assert page.count("$2.50") == 3 * 5
-    assert "70 %" in page
+    assert share_words(0.7) in page
     assert "2 more providers" in page
     assert "box " in page
 
