@@ -238,7 +238,7 @@ def operator_action(
             return None
 
         run.asks, run.words, run.question = bool(question), words, question  # type: ignore[attr-defined]
-        return admin.action(description=words, permissions=["operate"])(run)  # type: ignore[arg-type]
+        return admin.action(description=words, permissions=["operate"])(run)
 
     return decorate
 

@@ -30,8 +30,8 @@ from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script>\u202egnp"
-#: Session and user; the gauges of jobs, workers and the audit log (three); spending; workers; failed
-#: jobs; runs; people and who is locked out; keys; entries; and the start and end of a transaction.
+#: Session and user; the gauges of jobs, workers and the audit log; spending; workers; failed jobs;
+#: runs; people and who is locked out; keys; entries.
 QUERIES = 15
 
 
