@@ -14,10 +14,9 @@ from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
 from apps.agreement.models import Guarantee
-from apps.common.console import OperatorAdmin, operator_action
+from apps.common.console import OperatorAdmin, badge, operator_action
 from apps.common.jobs import job_state, retry_job
 from apps.common.models import Job
 from apps.debates.models import Run
@@ -140,7 +139,7 @@ class JobAdmin(OperatorAdmin):
     ]  # fmt: skip
     list_filter = [JobStateFilter, JobKindFilter]
     search_fields = ["kind", "=subject", "message"]
-    fields = [*list_display, "lease_token", "sent_until"]
+    fields = list_display
     readonly_fields = fields
     actions = ["retry", "cancel"]
     empty_words = _("Nothing is left to do. What has ended is shown on the pages of its project.")
@@ -149,21 +148,21 @@ class JobAdmin(OperatorAdmin):
         """With state and project."""
         return list_jobs()
 
-    @display(description=_("Job"), ordering="kind")
+    @admin.display(description=_("Job"), ordering="kind")
     def words(self, job: Job) -> str:
         """What it does, and the id of its subject."""
         return f"{job_words(job.kind)} {job.subject}"
 
-    @display(description=_("Project"))
+    @admin.display(description=_("Project"))
     def page(self, job: Any) -> SafeString | str:
         """Where it is shown."""
         url = job_page(job)
         return format_html('<a class="text-link" href="{}">{}</a>', url, job.slug) if url else "–"
 
-    @display(description=_("State"), label=TONES)
-    def job_state(self, job: Any) -> tuple[str, str]:
+    @admin.display(description=_("State"))
+    def job_state(self, job: Any) -> SafeString:
         """Its state in words."""
-        return job.state, str(STATES[job.state])
+        return badge(STATES[job.state], TONES[job.state])
 
     @operator_action(_("Retry now"))
     def retry(self, _request: HttpRequest, job: Job) -> bool:

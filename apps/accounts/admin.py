@@ -9,16 +9,16 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from apps.accounts import operations
 from apps.accounts.models import ApiKey, User
 from apps.accounts.services import change_user, create_user, revoke_api_key
 from apps.accounts.sessions import end_sessions
-from apps.common.console import OperatorAdmin, operator_action
+from apps.common.console import OperatorAdmin, badge, operator_action
 from apps.common.forms import show_refusal
 from apps.common.shown_once import keep_secret, take_secret
 from labelhub.core.errors import LabelhubError
@@ -116,7 +116,15 @@ class PersonAdmin(OperatorAdmin):
 
     title = _("Users")
     form = PersonForm
-    list_display = ["username", "email", "full_name", "role", "active", "last_login", "date_joined"]
+    list_display = [
+        "username",
+        "email",
+        "full_name",
+        "role",
+        "is_active",
+        "last_login",
+        "date_joined",
+    ]
     list_filter = ["is_active", "is_superuser", "must_change_password", LockedOutFilter]
     search_fields = ["username", "email", "first_name", "last_name"]
     ordering = ["username"]
@@ -134,26 +142,15 @@ class PersonAdmin(OperatorAdmin):
         "deactivate", "activate",
     ]  # fmt: skip
 
-    @display(description=_("Name"))
+    @admin.display(description=_("Name"))
     def full_name(self, user: User) -> str:
         """Their full name."""
         return user.get_full_name()
 
-    @display(
-        description=_("Role"),
-        ordering="is_superuser",
-        label={"operator": "info", "user": "primary"},
-    )
-    def role(self, user: User) -> tuple[str, str]:
+    @admin.display(description=_("Role"), ordering="is_superuser")
+    def role(self, user: User) -> SafeString:
         """Operator or not."""
-        if user.is_superuser:
-            return "operator", gettext("Operator")
-        return "user", gettext("User")
-
-    @display(description=_("Active"), ordering="is_active", boolean=True)
-    def active(self, user: User) -> bool:
-        """Whether they can sign in."""
-        return user.is_active
+        return badge(_("Operator"), "info") if user.is_superuser else badge(_("User"))
 
     def has_add_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
         """Operators."""

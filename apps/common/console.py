@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from django.contrib import admin, messages
 from django.contrib.admin import FieldListFilter
@@ -10,12 +10,14 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.sites import AdminSite
 from django.contrib.admin.utils import display_for_field
 from django.db import transaction
-from django.db.models import Field, ForeignKey, Model, QuerySet
+from django.db.models import BooleanField, ForeignKey, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
@@ -174,15 +176,23 @@ class OperatorAdmin(ModelAdmin):
         )
 
 
+def badge(words: Words, tone: str = "primary") -> SafeString:
+    """Words on the colour of a state, in lists and on pages: ``success``, ``info``, ``warning``,
+    ``danger`` or ``primary``."""
+    return render_to_string("unfold/helpers/label.html", {"text": words, "variant": tone})
+
+
 def _column(model: type[Model], name: str) -> Any:
     """A column with the words of its field, shown as Django would."""
 
     @admin.display(description=FIELD_WORDS[name], ordering=name)
     def cell(row: Model) -> Any:
         found = getattr(row, name)
-        field = cast("Field[Any, Any]", model._meta.get_field(name))
+        field: Any = model._meta.get_field(name)
         if isinstance(field, ForeignKey):
             return str(found) if found is not None else "–"
+        if isinstance(field, BooleanField):
+            return gettext("Yes") if found else gettext("No")
         return display_for_field(found, field, "–")
 
     cell.__name__ = f"{name}_words"  # by its own name it would get the English help of its field

@@ -1,7 +1,5 @@
 """Runs for operators: where they are, what they cost, and how to stop them."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
@@ -9,9 +7,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
-from apps.common.console import OperatorAdmin, operator_action
+from apps.common.console import OperatorAdmin, badge, operator_action
 from apps.common.figures import money
 from apps.debates.models import Run
 from apps.debates.services import cancel_run, pause_run, resume_run
@@ -41,18 +38,18 @@ class RunAdmin(OperatorAdmin):
     actions = ["pause", "resume", "cancel"]
     empty_words = _("No such run. Managers start runs on the page Runs of a project.")
 
-    @display(description=_("Project"), ordering="project__slug")
+    @admin.display(description=_("Project"), ordering="project__slug")
     def page(self, run: Run) -> SafeString:
         """The run's page."""
         url = reverse("run_detail", args=[run.project.slug, run.pk])
         return format_html('<a class="text-link" href="{}">{}</a>', url, run.project)
 
-    @display(description=_("Status"), ordering="status", label=TONES)
-    def state(self, run: Run) -> tuple[str, Any]:
+    @admin.display(description=_("Status"), ordering="status")
+    def state(self, run: Run) -> SafeString:
         """Its status in words."""
-        return run.status, run.get_status_display()
+        return badge(run.get_status_display(), TONES[run.status])
 
-    @display(description=_("Spent"), ordering="cost_nanousd")
+    @admin.display(description=_("Spent"), ordering="cost_nanousd")
     def spent(self, run: Run) -> str:
         """Of its budget."""
         spent = money(run.cost_nanousd)

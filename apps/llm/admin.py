@@ -9,9 +9,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from unfold.decorators import display
 
-from apps.common.console import OperatorAdmin, operator_action
+from apps.common.console import OperatorAdmin, badge, operator_action
 from apps.common.figures import money, share_words
 from apps.llm import services
 from apps.llm.models import DailyUse, Provider
@@ -49,12 +48,12 @@ class ProviderAdmin(OperatorAdmin):
     actions = ["pause", "resume", "test"]
     empty_words = _("No such provider. Add one under Model providers.")
 
-    @display(description=_("State"), label=TONES)
-    def state(self, provider: Provider) -> tuple[str, str]:
+    @admin.display(description=_("State"))
+    def state(self, provider: Provider) -> SafeString:
         """Whether it can be called."""
-        return provider.state, gettext(STATES[provider.state])
+        return badge(STATES[provider.state], TONES[provider.state])
 
-    @display(description=_("Settings"))
+    @admin.display(description=_("Settings"))
     def page(self, provider: Provider) -> SafeString | str:
         """Its page; the text matcher has none."""
         if provider.kind == Provider.Kind.OFFLINE or provider.removed_at is not None:
@@ -104,12 +103,12 @@ class DailyUseAdmin(OperatorAdmin):
     date_hierarchy = "day"
     empty_words = _("No model was called on these days.")
 
-    @display(description=_("Cost"), ordering="cost_nanousd")
+    @admin.display(description=_("Cost"), ordering="cost_nanousd")
     def cost(self, use: DailyUse) -> str:
         """In USD; too low where a price is unknown."""
         return f"≥ {money(use.cost_nanousd)}" if use.unpriced else money(use.cost_nanousd)
 
-    @display(description=_("Errors"), ordering="errors")
+    @admin.display(description=_("Errors"), ordering="errors")
     def error_share(self, use: DailyUse) -> str:
         """Of the calls."""
         return share_words(use.errors / use.requests) if use.requests else "–"

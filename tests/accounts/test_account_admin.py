@@ -20,6 +20,7 @@ from tests.factories.accounts import (
     act_in_console,
     browser_of,
 )
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -196,3 +197,18 @@ def test_a_key_gets_an_end_and_no_later_one(operator: Client) -> None:
     act_in_console(operator, key, "expire")
     assert recorded("key.changed") == 1
     assert key.prefix in operator.get("/admin/accounts/apikey/?state=soon").content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_four_operators_at_once_one_has_the_effect() -> None:
+    ada = UserFactory.create(username="ada")
+    browsers = [
+        browser_of(UserFactory.create(username=f"root{number}", is_superuser=True))
+        for number in range(4)
+    ]
+    url = "/admin/accounts/user/"
+    pressed = {"action": "give_password", "_selected_action": str(ada.pk)}
+    asked = browsers[0].post(url, pressed)
+    stamps = {f"seen-{row.pk}": stamp for row, stamp in asked.context["rows"]}
+    at_once(lambda number: browsers[number].post(url, pressed | stamps | {"sure": "yes"}))
+    assert AuditEntry.objects.filter(action="password.set").count() == 1
