@@ -8,6 +8,7 @@ holds. Several processes may do so: each start is one conditional update.
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
 from celery.worker import WorkController
@@ -21,7 +22,7 @@ from apps.common.audit import seal_entries
 from apps.common.holds import held_since
 from apps.common.jobs import await_threads, resume_jobs, stop_all_jobs
 from apps.common.metric_files import set_role, show_process
-from apps.common.workers import serve_queues, write_heartbeat
+from apps.common.workers import forget_worker, serve_queues, write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
 from apps.echo.tasks import keep_echo, keep_offers
@@ -162,6 +163,8 @@ def _on_shutting_down(**_: object) -> None:
 def _on_shutdown(**_: object) -> None:
     housekeeping.stop()
     await_threads()
+    with suppress(DatabaseError):
+        forget_worker()
 
 
 class EmbeddedWorker:

@@ -1,149 +1,341 @@
 """Users and API keys in the operator's console."""
 
-from typing import Any
+from datetime import timedelta
+from typing import Any, cast
 
-from allauth.mfa.models import Authenticator
-from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
-from allauth.usersessions.models import UserSession
+from django import forms
 from django.contrib import admin
-from django.contrib.auth.admin import UserAdmin
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.admin import ModelAdmin
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldBooleanSwitchWidget
 
-from apps.accounts.models import ApiKey, DirectoryGroup, User
-from apps.accounts.services import revoke_api_key
+from apps.accounts import operations
+from apps.accounts.models import ApiKey, User
+from apps.accounts.services import change_user, create_user, revoke_api_key
 from apps.accounts.sessions import end_sessions
-from apps.common.audit import Action, record
-from apps.common.readonly import ReadOnlyAdmin, RecordedAdmin
+from apps.common.console import OperatorAdmin, badge, operator_action
+from apps.common.forms import show_refusal
+from apps.common.shown_once import keep_secret, take_secret
+from labelhub.core.errors import LabelhubError
 
-# Settings name the providers, no tokens are kept, and sessions are ended with their person.
-admin.site.unregister([Authenticator, SocialAccount, SocialApp, SocialToken, UserSession])
+SECRET = "console_password"  # noqa: S105 - the name of a place
+#: Days before the end of a key from which on operators are told, and its last days.
+SOON, GRACE = timedelta(days=14), timedelta(days=7)
+
+
+class PersonForm(forms.ModelForm[User]):
+    """An account; the service checks and records its changes."""
+
+    makes_accounts = forms.BooleanField(
+        required=False,
+        label=_("May create accounts"),
+        help_text=_("For the projects that they manage."),
+        widget=UnfoldBooleanSwitchWidget,
+    )
+    actor: User
+
+    class Meta:
+        model = User
+        fields = ("first_name", "last_name", "email", "is_superuser")
+        labels = {"is_superuser": _("Operator"), "email": _("E-mail address")}
+        help_texts = {
+            "is_superuser": _(
+                "Operators see all projects and this console, and may do everything. All others "
+                "have a role in each project, which its managers give on the page People."
+            )
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            allowed = self.instance.user_permissions.filter(codename="add_user").exists()
+            self.initial["makes_accounts"] = allowed
+
+    def _post_clean(self) -> None:
+        """Save by the service, whose refusals are shown at their fields."""
+        if self.errors:
+            return
+        fields = dict(self.cleaned_data)
+        allowed = fields.pop("makes_accounts")
+        try:
+            self.instance = change_user(user=self.instance, actor=self.actor, **fields)
+            operations.let_create_accounts(self.instance, allowed=allowed)
+        except LabelhubError as error:
+            show_refusal(self, error)
+
+
+class NewPersonForm(forms.ModelForm[User]):
+    """A new account, with a password for the first sign-in."""
+
+    makes_accounts = PersonForm.base_fields["makes_accounts"]
+    actor: User
+    password = ""
+
+    class Meta:
+        model = User
+        fields = ("username", "email", "is_superuser")
+        labels = PersonForm.Meta.labels
+        help_texts = PersonForm.Meta.help_texts
+
+    def _post_clean(self) -> None:
+        if self.errors:
+            return
+        try:
+            self.instance, self.password = create_user(
+                username=self.cleaned_data["username"],
+                email=self.cleaned_data["email"],
+                superuser=self.cleaned_data["is_superuser"],
+                makes_accounts=self.cleaned_data["makes_accounts"],
+            )
+        except LabelhubError as error:
+            show_refusal(self, error)
+
+
+class LockedOutFilter(admin.SimpleListFilter):
+    """People who must wait after wrong passwords."""
+
+    title, parameter_name = _("sign-in"), "locked"
+
+    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
+        """The one choice."""
+        return [("yes", _("Locked out"))]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
+        """The people."""
+        return queryset.filter(pk__in=operations.locked_out()) if self.value() else queryset
 
 
 @admin.register(User)
-class PersonAdmin(UserAdmin, RecordedAdmin):  # type: ignore[type-arg]  # generic only in the stubs
-    """Users. Two permissions count outside the console too: "add user" allows a manager to create
-    accounts, "change slot" allows to end leases."""
+class PersonAdmin(OperatorAdmin):
+    """Users: who they are, what they may do, and help for those who cannot sign in."""
 
-    form = UserChangeForm
-    add_form = UserCreationForm
-    change_password_form = AdminPasswordChangeForm
-    add_fieldsets = UserAdmin.add_fieldsets  # the theme's own are empty
-    list_display = ["username", "email", "first_name", "last_name", "is_active", "is_superuser"]
-    list_filter = ["is_active", "is_superuser"]
-    search_fields = ["username", "email", "first_name", "last_name"]
-    filter_horizontal = ()  # wider than a page
-    readonly_fields = ["last_login", "date_joined"]
-    fieldsets = [
-        (None, {"fields": ["username", "password", "must_change_password"]}),
-        ("Person", {"fields": ["first_name", "last_name", "email"]}),
-        ("May", {"fields": ["is_active", "is_staff", "is_superuser", "user_permissions"]}),
-        ("Dates", {"fields": ["last_login", "date_joined"]}),
+    title = _("Users")
+    form = PersonForm
+    list_display = [
+        "username",
+        "email",
+        "full_name",
+        "role",
+        "is_active",
+        "last_login",
+        "date_joined",
     ]
+    list_filter = ["is_active", "is_superuser", "must_change_password", LockedOutFilter]
+    search_fields = ["username", "email", "first_name", "last_name"]
+    ordering = ["username"]
+    readonly_fields = ["username", "is_active", "must_change_password", "last_login", "date_joined"]
+    fieldsets = [
+        (_("Person"), {"fields": ["username", "first_name", "last_name", "email"]}),
+        (_("Rights"), {"fields": ["is_superuser", "makes_accounts"]}),
+        (
+            _("Sign-in"),
+            {"fields": ["is_active", "must_change_password", "last_login", "date_joined"]},
+        ),
+    ]
+    actions = [
+        "end_sessions", "send_link", "give_password", "unlock", "reset_two_step", "disconnect",
+        "deactivate", "activate",
+    ]  # fmt: skip
 
-    actions = ["end_sessions"]
+    @admin.display(description=_("Name"))
+    def full_name(self, user: User) -> str:
+        """Their full name."""
+        return user.get_full_name()
 
-    @admin.action(description="End all sessions of the selected people", permissions=["change"])
-    def end_sessions(self, request: HttpRequest, people: QuerySet[User]) -> None:
-        """Sign them out everywhere, at once."""
-        for user in people:
-            end_sessions(user)
-        self.message_user(request, "They are signed out everywhere.")
+    @admin.display(description=_("Role"), ordering="is_superuser")
+    def role(self, user: User) -> SafeString:
+        """Operator or not."""
+        return badge(_("Operator"), "info") if user.is_superuser else badge(_("User"))
+
+    def has_add_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
+        """Operators."""
+        return self.has_operate_permission(request)
+
+    def has_change_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
+        """Operators."""
+        return self.has_operate_permission(request)
+
+    def get_fieldsets(self, _request: HttpRequest, obj: User | None = None) -> Any:
+        """Few fields of a new account."""
+        new = ["username", "email", "is_superuser", "makes_accounts"]
+        return self.fieldsets if obj else [(None, {"fields": new})]
+
+    def get_readonly_fields(self, _request: HttpRequest, obj: User | None = None) -> list[str]:
+        return self.readonly_fields if obj else []
+
+    def get_form(
+        self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any  # noqa: FBT001, FBT002 - as Django calls it
+    ) -> Any:  # fmt: skip
+        """The form, which knows who sends it."""
+        kwargs["form"] = PersonForm if obj else NewPersonForm
+        form = super().get_form(request, obj, change, **kwargs)
+        form.actor = cast(User, request.user)
+        return form
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001 - as Django calls it
-        """A new person gets a password of their own at the first sign-in."""
-        obj.must_change_password = obj.must_change_password or not change
-        super().save_model(request, obj, form, change)
-        if change and "is_active" in form.changed_data and not obj.is_active:
-            end_sessions(obj)
+        """The form has saved it."""
+        if not change:
+            keep_secret(request, f"{SECRET}-{obj.pk}", form.password)
 
-    def user_change_password(
+    def response_add(self, _request: HttpRequest, obj: User, *_: Any) -> HttpResponse:
+        """To their page, which shows the password once."""
+        return redirect("admin:accounts_user_change", obj.pk)
+
+    def change_view(
         self,
         request: HttpRequest,
-        id: str,  # noqa: A002 - as Django calls it
+        object_id: str,
         form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """Another person's new password is to be changed again, by them."""
-        with transaction.atomic():
-            response = super().user_change_password(request, id, form_url)
-            if response.status_code == 302:
-                record(Action.PASSWORD_SET, User.objects.get(pk=id))
-            if response.status_code == 302 and str(request.user.pk) != id:
-                User.objects.filter(pk=id).update(must_change_password=True)
-        return response
+        """Their page; once also the password that an operator has made."""
+        secret = take_secret(request, f"{SECRET}-{object_id}") if request.method == "GET" else ""
+        context = {"secret": secret, **(extra_context or {})}
+        answer: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return answer
+
+    @operator_action(
+        _("End all sessions"),
+        question=_(
+            "They are signed out everywhere, at once. What they typed and not sent is lost."
+        ),
+        seen=["session_epoch"],
+    )
+    def end_sessions(self, _request: HttpRequest, user: User) -> bool:
+        """Sign them out."""
+        end_sessions(user)
+        return True
+
+    @operator_action(
+        _("Deactivate"),
+        question=_(
+            "They can no longer sign in, their sessions end and their API keys stop. What they did "
+            "stays."
+        ),
+        seen=["is_active"],
+    )
+    def deactivate(self, request: HttpRequest, user: User) -> bool:
+        """Let them in no more."""
+        return _set_active(request, user, active=False)
+
+    @operator_action(_("Activate"))
+    def activate(self, request: HttpRequest, user: User) -> bool:
+        """Let them in again."""
+        return _set_active(request, user, active=True)
+
+    @operator_action(_("Unlock after wrong passwords"))
+    def unlock(self, request: HttpRequest, user: User) -> bool:
+        """Let them try again."""
+        return operations.unlock(user, request)
+
+    @operator_action(_("Send a link for a new password"), waits=True)
+    def send_link(self, request: HttpRequest, user: User) -> str:
+        """By e-mail."""
+        operations.send_password_link(user, request)
+        return gettext("The link is on its way.")
+
+    @operator_action(
+        _("Give a one-time password"),
+        question=_(
+            "Their password stops working and their sessions end. The new password is shown to you "
+            "once; with it they must choose another."
+        ),
+        seen=["password"],
+        single=True,
+    )
+    def give_password(self, request: HttpRequest, user: User) -> bool:
+        """Shown once."""
+        keep_secret(request, f"{SECRET}-{user.pk}", operations.set_one_time_password(user))
+        return True
+
+    @operator_action(
+        _("Reset two-step verification"),
+        question=_(
+            "Their authenticator apps, passkeys and recovery codes stop working. Make sure that "
+            "you speak to the person themselves."
+        ),
+    )
+    def reset_two_step(self, _request: HttpRequest, user: User) -> bool:
+        """For a lost phone."""
+        return operations.reset_two_step(user)
+
+    @operator_action(
+        _("Disconnect from the company's sign-in"),
+        question=_("Their account is no longer connected with the one at the company's provider."),
+    )
+    def disconnect(self, _request: HttpRequest, user: User) -> bool:
+        """For an account that was connected with the wrong person."""
+        return operations.disconnect_provider(user)
+
+
+def _set_active(request: HttpRequest, user: User, *, active: bool) -> bool:
+    if user.is_active == active:
+        return False
+    change_user(user=user, actor=cast(User, request.user), is_active=active)
+    return True
+
+
+class KeyStateFilter(admin.SimpleListFilter):
+    """What operators look for among keys."""
+
+    title, parameter_name = _("state"), "state"
+
+    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
+        """The choices."""
+        return [
+            ("works", _("Works")),
+            ("soon", _("Ends within 14 days")),
+            ("unused", _("Never used")),
+            ("ended", _("Revoked or expired")),
+        ]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
+        """The keys."""
+        working = Q(pk__in=ApiKey.objects.active())
+        chosen = {
+            "works": working,
+            "soon": working & Q(expires_at__lte=timezone.now() + SOON),
+            "unused": working & Q(last_used_at=None),
+            "ended": ~working,
+        }
+        return queryset.filter(chosen.get(self.value() or "", Q()))
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(RecordedAdmin):
-    """Keys, to find and revoke them; create them on the user's own page or by command."""
+class ApiKeyAdmin(OperatorAdmin):
+    """Keys, to find and end them; people create them on their own page, or by command."""
 
+    title = _("API keys")
     list_display = [
-        "prefix", "name", "user", "scope", "project", "created_at", "expires_at", "last_used_at",
+        "prefix", "name", "user", "scope", "project", "created_at", "last_used_at", "expires_at",
         "revoked_at",
     ]  # fmt: skip
-    list_filter = ["scope", ("revoked_at", admin.EmptyFieldListFilter)]
+    list_filter = [KeyStateFilter, "scope"]
     search_fields = ["prefix", "name", "user__username", "user__email"]
     list_select_related = ["user", "project"]
-    date_hierarchy = "created_at"
-    actions = ["revoke"]
-    readonly_fields = [
-        "user", "name", "prefix", "scope", "project", "created_at", "expires_at", "last_used_at",
-        "revoked_at",
-    ]  # fmt: skip
-    exclude = ["digest"]
+    fields = [*list_display, "rotated_at"]
+    actions = ["revoke", "expire"]
+    empty_words = _("No key is like that. People create keys on their page “API keys”.")
 
-    def has_add_permission(self, _request: HttpRequest) -> bool:
-        """No: the console could not show the new key."""
-        return False
+    @operator_action(
+        _("Revoke"), question=_("Programs with these keys are refused at once, for good.")
+    )
+    def revoke(self, _request: HttpRequest, key: ApiKey) -> bool:
+        """At once."""
+        if key.revoked_at is not None:
+            return False
+        revoke_api_key(key=key)
+        return True
 
-    @admin.action(description="Revoke the selected keys", permissions=["change"])
-    def revoke(self, request: HttpRequest, keys: QuerySet[ApiKey]) -> None:
-        """Revoke the keys."""
-        for key in keys:
-            revoke_api_key(key=key)
-        self.message_user(request, "The keys no longer work.")
-
-
-class _WayIn(ModelAdmin):
-    """People set these up, or the provider says them; operators only delete them. Signals record
-    that (``sign_ins``)."""
-
-    list_select_related = ["user"]
-
-    def has_add_permission(self, _request: HttpRequest) -> bool:
-        """No."""
-        return False
-
-    def has_change_permission(self, _request: HttpRequest, _obj: object = None) -> bool:
-        """No."""
-        return False
-
-
-@admin.register(Authenticator)
-class AuthenticatorAdmin(_WayIn):
-    """Second steps. Delete all of a person who lost theirs; they set up new ones."""
-
-    list_display = ["user", "type", "created_at", "last_used_at"]
-    list_filter = ["type"]
-    search_fields = ["user__username", "user__email"]
-    exclude = ["data"]  # keys, sealed
-
-
-@admin.register(SocialAccount)
-class IdentityAdmin(_WayIn):
-    """Who is whom at the company's provider. Delete one to disconnect it."""
-
-    list_display = ["user", "provider", "uid", "date_joined", "last_login"]
-    search_fields = ["user__username", "user__email", "uid"]
-    exclude = ["extra_data"]
-
-
-@admin.register(DirectoryGroup)
-class DirectoryGroupAdmin(ReadOnlyAdmin):
-    """Groups that the provider has sent."""
-
-    list_display = ["name", "external_id", "created_at"]
-    search_fields = ["name", "external_id"]
+    @operator_action(
+        _("Let it expire in 7 days"),
+        question=_("Programs with these keys are refused in a week. Their owners see the date."),
+    )
+    def expire(self, _request: HttpRequest, key: ApiKey) -> bool:
+        """With time for a new one."""
+        return operations.expire_api_key(key, timezone.now() + GRACE)

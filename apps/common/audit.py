@@ -124,6 +124,8 @@ class Action(models.TextChoices):
     AUTHOR_EXPORTED = "author.exported", _("Data of an author downloaded")
     AUTHOR_ERASED = "author.erased", _("Data of an author erased")
     PAYOUT_CREATED = "payout.created", _("Rewards paid out")
+    JOB_RETRIED = "job.retried", _("Job resumed at once")
+    # No longer recorded: the console calls services, which record what they do.
     CONSOLE_ADDED = "console.added", _("Added in the admin console")
     CONSOLE_CHANGED = "console.changed", _("Changed in the admin console")
     CONSOLE_DELETED = "console.deleted", _("Deleted in the admin console")

@@ -29,7 +29,7 @@ KEPT, PATIENCE = 5.0, 0.5
 KEPT_TIMES = 20.0
 _REDIS_SECONDS = 2.0
 #: Bytes that must be free in the data folder.
-_LEAST_ROOM = 100 * 1024**2
+LEAST_ROOM = 100 * 1024**2
 
 Answer = TypeVar("Answer")
 
@@ -123,7 +123,7 @@ def _disk_state() -> str:
         free = shutil.disk_usage(settings.DATA_DIR).free
     except OSError:
         return AWAY
-    return OK if free >= _LEAST_ROOM else f"{free // 1024**2} MB left"
+    return OK if free >= LEAST_ROOM else f"{free // 1024**2} MB left"
 
 
 def ask_redis() -> bool:

@@ -24,17 +24,18 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from celery import shared_task
 from django.core.exceptions import ObjectDoesNotExist
 from django.db import DatabaseError, connections, transaction
-from django.db.models import Exists, F, Q, QuerySet
+from django.db.models import Case, CharField, Exists, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest
 from django.utils import timezone
 from structlog.contextvars import bound_contextvars
 
+from apps.common.audit import Action, record
 from apps.common.metrics import JOBS
 from apps.common.models import Hold, Job
 from apps.common.queues import INTERACTIVE
@@ -221,6 +222,28 @@ def wake_job(kind: str, subject: int) -> None:
     _send_task(kind, subject)
 
 
+def retry_job(job: Job) -> bool:
+    """Let a worker resume a postponed job now; False if it runs, or waits for a worker already. A
+    job that ended meanwhile stays ended."""
+    sent = timezone.now() + SEND_AGAIN
+    postponed = Job.objects.filter(pk=job.pk, lease_token=None, lease_until__gt=timezone.now())
+    if not postponed.update(lease_until=None, attempts=0, sent_until=sent):
+        return False
+    record(Action.JOB_RETRIED, job, name=str(job))
+    _send_task(job.kind, job.subject)
+    return True
+
+
+def job_state(now: datetime) -> Case:
+    """``waiting`` for a worker, ``postponed`` or ``running``, of rows of :class:`Job`."""
+    return Case(
+        When(Q(lease_until=None) | Q(lease_until__lte=now), then=Value("waiting")),
+        When(lease_token=None, then=Value("postponed")),
+        default=Value("running"),
+        output_field=CharField(),
+    )
+
+
 def ensure_jobs(kind: str, subjects: Collection[int]) -> None:
     """Create the missing jobs of ``subjects``, for housekeeping."""
     there = Job.objects.filter(kind=kind, subject__in=subjects) if subjects else Job.objects.none()
@@ -282,18 +305,24 @@ def _end_attempt(run: JobRun, attempts: int, options: Mapping[str, Any]) -> str:
         logger.warning("%s %s was taken over or cancelled", kind, subject)
         return "lost"
     except Postponed as error:
-        _release(run, attempts=0, lease_until=timezone.now() + error.wait)
+        fault = failure_message(error.__cause__) if isinstance(error.__cause__, Exception) else ""
+        _release(run, attempts=0, lease_until=timezone.now() + error.wait, message=fault)
         return "postponed"
     except Interrupted as error:
         logger.warning("%s %s was interrupted: %s", kind, subject, error.message)
-        _release(run, lease_until=timezone.now() + RETRY_AFTER)
+        _release(run, lease_until=timezone.now() + RETRY_AFTER, message=error.message)
         return "interrupted"
     except Unavailable:
         _release(run, attempts=0)
         raise
-    except DatabaseError:  # does not count as an attempt
+    except DatabaseError as error:  # does not count as an attempt
         one_less = Greatest(F("attempts") - 1, 0)
-        _release(run, lease_until=timezone.now() + RETRY_AFTER, attempts=one_less)
+        _release(
+            run,
+            lease_until=timezone.now() + RETRY_AFTER,
+            attempts=one_less,
+            message=failure_message(error),
+        )
         raise
     run.rows().delete()
     return outcome
@@ -407,7 +436,7 @@ def _refuse_when_closing() -> None:
 
 
 def _release(run: JobRun, **fields: Any) -> None:
-    free = {"lease_until": None, "lease_token": None, "sent_until": None}
+    free = {"lease_until": None, "lease_token": None, "sent_until": None, "message": ""}
     run.rows().update(**free | fields)
 
 

@@ -3,15 +3,26 @@
 from django.conf import settings
 from django.db import models
 
+from apps.common.phrases import PhraseField
 from apps.common.sealing import SealedField
 
 
 class WorkerSign(models.Model):
-    """When a worker that serves the queue was last seen."""
+    """When a worker process was last seen that serves the queue. The row without a process says
+    since when one is expected."""
 
     #: Empty in the row of versions that had one for all queues.
-    queue = models.CharField(max_length=20, unique=True, db_default="")
+    queue = models.CharField(max_length=20, db_default="")
+    process = models.CharField(max_length=100, db_default="", help_text="Machine and process id.")
     seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "process"], name="common_workersign_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.process} {self.queue}".strip()
 
 
 class Hold(models.Model):
@@ -35,6 +46,9 @@ class Job(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     sent_until = models.DateTimeField(
         null=True, blank=True, help_text="Until then no other task is sent for it."
+    )
+    message = PhraseField(
+        blank=True, default="", db_default="", help_text="Why the last attempt did not end it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

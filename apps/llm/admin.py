@@ -1,84 +1,114 @@
-"""Admin pages of models. Prompts are read only, as they were used."""
+"""Model providers and what was spent with them, for operators."""
+
+from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from apps.common.readonly import ReadOnlyAdmin, RecordedAdmin
-from apps.llm.forms import ProviderForm
-from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
+from apps.common.console import OperatorAdmin, badge, operator_action
+from apps.common.figures import money, share_words
+from apps.llm import services
+from apps.llm.models import DailyUse, Provider
+from apps.llm.probe import check_provider
+from labelhub.core.errors import Conflict
+
+TONES = {
+    "failing": "danger", "limited": "danger", "paused": "warning", "ok": "success",
+    "removed": "primary",
+}  # fmt: skip
+#: The states of a provider, in words.
+STATES: dict[str, Any] = {
+    "ok": _("ok"),
+    "paused": _("paused"),
+    "limited": _("refuses calls (429)"),
+    "failing": _("failed its test"),
+    "removed": _("removed"),
+}
 
 
 @admin.register(Provider)
-class ProviderAdmin(RecordedAdmin):
-    """Endpoints; the same checks of address and key name as on their page."""
+class ProviderAdmin(OperatorAdmin):
+    """Providers; their addresses, keys and models are changed on their own page."""
 
-    form = ProviderForm
-    list_display = [
-        "name",
-        "kind",
-        "base_url",
-        "api_key_env",
-        "max_concurrency",
-        "rpm",
-        "tpm",
-        "created_at",
-    ]
-    list_filter = ["kind"]
-    search_fields = ["name", "base_url"]
-    readonly_fields = ["learnt_limits", "created_at"]
+    title = _("Model providers")
+    list_display = ["name", "state", "kind", "base_url", "project", "page"]
+    list_filter = ["kind", ("removed_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["project"]
+    search_fields = ["name", "base_url", "project__slug"]
+    fields = [
+        "page", "name", "state", "kind", "base_url", "project", "max_concurrency", "rpm", "tpm",
+        "rpd", "tpd", "learnt_limits", "paused_at", "removed_at", "created_at",
+    ]  # fmt: skip
+    readonly_fields = fields
+    actions = ["pause", "resume", "test"]
+    empty_words = _("No such provider. Add one under Model providers.")
 
-    def has_change_permission(self, request: HttpRequest, obj: Provider | None = None) -> bool:
-        """Addresses decide where the server connects to: superusers only, and not the built-in."""
-        builtin = obj is not None and obj.kind == Provider.Kind.OFFLINE
-        return request.user.is_superuser and not builtin
+    @admin.display(description=_("State"))
+    def state(self, provider: Provider) -> SafeString:
+        """Whether it can be called."""
+        return badge(STATES[provider.state], TONES[provider.state])
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Superusers only, for the same reason."""
-        return request.user.is_superuser
+    @admin.display(description=_("Settings"))
+    def page(self, provider: Provider) -> SafeString | str:
+        """Its page; the text matcher has none."""
+        if provider.kind == Provider.Kind.OFFLINE or provider.removed_at is not None:
+            return "–"
+        if provider.project is None:
+            url = reverse("provider_edit", args=[provider.pk])
+        else:
+            url = reverse("project_provider_edit", args=[provider.project.slug, provider.pk])
+        return format_html('<a class="text-link" href="{}">{}</a>', url, gettext("Settings"))
 
+    @operator_action(
+        _("Pause"),
+        question=_(
+            "Nothing calls these providers until somebody resumes them. Runs that use them pause "
+            "and say why; authors are not asked."
+        ),
+        seen=["paused_at"],
+    )
+    def pause(self, _request: HttpRequest, provider: Provider) -> bool:
+        """Until it is resumed."""
+        return services.pause_provider(provider, paused=True)
 
-@admin.register(ModelSpec)
-class ModelSpecAdmin(RecordedAdmin):
-    """Models with their prices and what was learnt about them."""
+    @operator_action(_("Resume"))
+    def resume(self, _request: HttpRequest, provider: Provider) -> bool:
+        """Let all call it again; the runs that it paused are resumed by hand."""
+        return services.pause_provider(provider, paused=False)
 
-    list_display = [
-        "name",
-        "provider",
-        "purpose",
-        "price_in",
-        "price_out",
-        "priced_at",
-        "structured",
-        "takes_temperature",
-        "max_tokens_param",
-        "system_role",
-    ]
-    list_filter = ["provider", "purpose", "structured", "takes_temperature", "max_tokens_param"]
-    list_select_related = ["provider"]
-    search_fields = ["name", "provider__name"]
-    readonly_fields = ["priced_at", "learnt", "created_at"]
+    @operator_action(_("Test"), single=True, waits=True)
+    def test(self, _request: HttpRequest, provider: Provider) -> str:
+        """Call it now."""
+        check = check_provider(provider)
+        if not check.ok:
+            raise Conflict("%(words)s", words=check.words)
+        services.note_passed_test(provider)
+        return check.words
 
 
 @admin.register(DailyUse)
-class DailyUseAdmin(ReadOnlyAdmin):
-    """The use of daily limits. Read only, as it is counted."""
+class DailyUseAdmin(OperatorAdmin):
+    """What was used and spent, by provider and day (UTC)."""
 
-    list_display = ["provider", "day", "requests", "tokens"]
+    title = _("Spending by day")
+    list_display = ["day", "provider", "cost", "requests", "error_share", "tokens"]
+    list_display_links = None
     list_filter = ["provider"]
     list_select_related = ["provider"]
     date_hierarchy = "day"
+    empty_words = _("No model was called on these days.")
 
+    @admin.display(description=_("Cost"), ordering="cost_nanousd")
+    def cost(self, use: DailyUse) -> str:
+        """In USD; too low where a price is unknown."""
+        return f"≥ {money(use.cost_nanousd)}" if use.unpriced else money(use.cost_nanousd)
 
-@admin.register(PromptVersion)
-class PromptVersionAdmin(ReadOnlyAdmin):
-    """Prompts as they were when first used. Read only: a run must stay readable as it was."""
-
-    list_display = ["name", "short_hash", "created_at"]
-    list_filter = ["name"]
-    search_fields = ["name", "hash", "body"]
-    date_hierarchy = "created_at"
-
-    @admin.display(description="version")
-    def short_hash(self, prompt: PromptVersion) -> str:
-        """The first digits of the hash, as shown elsewhere."""
-        return prompt.hash[:12]
+    @admin.display(description=_("Errors"), ordering="errors")
+    def error_share(self, use: DailyUse) -> str:
+        """Of the calls."""
+        return share_words(use.errors / use.requests) if use.requests else "–"

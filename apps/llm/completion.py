@@ -141,9 +141,10 @@ class ChatRequest(RetriedRequest[Completion]):
             error = error_messages.only_thinks(self._spec, self._cap)
             self._breaker.refused(error)
             raise error
+        self._spent = add_usage(self._spent, answer.usage)
         return replace(
             answer,
-            usage=add_usage(self._spent, answer.usage),
+            usage=self._spent,
             attempts=tuple(self._attempts),
             seconds=round(sum(attempt.seconds for attempt in self._attempts), 4),
         )

@@ -42,7 +42,8 @@ class EmbeddingRequest(RetriedRequest[Embedded]):
         return await self._line.send("/embeddings", self._request, read_embeddings, self._tokens)
 
     def _accept_answer(self, answer: Embedded) -> Embedded:
-        return replace(answer, usage=add_usage(self._spent, answer.usage))
+        self._spent = add_usage(self._spent, answer.usage)
+        return replace(answer, usage=self._spent)
 
     def _count_waste(self, failure: Failure) -> None:
         """Texts cost tokens even if the answer cannot be read."""

@@ -72,6 +72,15 @@ def removed_provider(provider: Provider) -> ModelUnreachable:
     )
 
 
+def paused_provider(provider: Provider) -> ModelUnreachable:
+    """An operator has paused the provider."""
+    return ModelUnreachable(
+        "An operator has paused the model provider %(provider)s. Ask them to resume it, or choose "
+        "a model of another provider.",
+        provider=provider,
+    )
+
+
 def no_key_variable(provider: Provider) -> WrongKey:
     """The variable is not one for keys."""
     return WrongKey(

@@ -16,7 +16,7 @@ from typing import Any
 
 from apps.llm import error_messages
 from apps.llm.addresses import check_resolved
-from apps.llm.call_metrics import call_span, note_call
+from apps.llm.call_metrics import call_span, count_usage, note_call
 from apps.llm.completion import CallRecord, ChatRequest
 from apps.llm.embedding import BATCH, Embedded, EmbeddingRequest, join_batches
 from apps.llm.failures import Failure
@@ -76,6 +76,7 @@ class Gateway:
                 started = time.perf_counter()
                 answer = await self._offline.complete(call)
                 note_call(spec, answer, time.perf_counter() - started, traced)
+            count_usage(spec, answer.usage)
             return answer
         line = self._lines[spec.provider.pk]
         return await ChatRequest(
@@ -146,6 +147,8 @@ class Gateway:
     async def _connect(self, provider: Provider, stack: AsyncExitStack) -> None:
         if provider.kind == Provider.Kind.OFFLINE or provider.pk in self._lines:
             return
+        if provider.paused_at is not None:
+            raise error_messages.paused_provider(provider)
         if provider.removed_at is not None:
             raise error_messages.removed_provider(provider)
         key = provider_key(provider)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -58,6 +58,8 @@ logger = logging.getLogger(__name__)
 NO_KEY = "none"
 #: Header values of this length or more may be secrets, and are removed from messages.
 SECRET_LENGTH = 8
+#: Seconds for which use may be unsaved, all that a killed process does not tell of.
+SAVE_EVERY = 5.0
 
 
 class HttpLine:
@@ -73,6 +75,7 @@ class HttpLine:
         self.unstreamed: set[str] = set()
         self.thinking = Thinking(self.traffic.thoughts)
         self._keeping: set[asyncio.Task[None]] = set()
+        self._saving: asyncio.TimerHandle | None = None
         headers = check_headers(provider.headers)
         self._secrets = [value for value in headers.values() if len(value) >= SECRET_LENGTH]
         if key != NO_KEY:
@@ -95,6 +98,8 @@ class HttpLine:
     async def close(self) -> None:
         """Close all connections and store the learnt limits."""
         await self._client.close()
+        if self._saving is not None:
+            self._saving.cancel()
         await asyncio.gather(*self._keeping)
         self.traffic.close()
         await remember(self._memory, self.provider, self.traffic)
@@ -107,9 +112,21 @@ class HttpLine:
         """Store a capability on the object now, and in the database later: a call that is cancelled
         while it waits for the database would lose a paid answer."""
         setattr(spec, capability.field, capability.value)
-        task = asyncio.create_task(self._keep(spec, capability))
+        self._start(self._keep(spec, capability))
+
+    def _start(self, storing: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(storing)
         self._keeping.add(task)
         task.add_done_callback(self._keeping.discard)
+
+    def _save_soon(self) -> None:
+        """Store within seconds what was used: a line may live for days, or be killed."""
+        if self._saving is None:
+            self._saving = asyncio.get_running_loop().call_later(SAVE_EVERY, self._save)
+
+    def _save(self) -> None:
+        self._saving = None
+        self._start(remember(self._memory, self.provider, self.traffic))
 
     async def _keep(self, spec: ModelSpec, capability: Capability) -> None:
         kept = copy(spec)
@@ -192,6 +209,7 @@ class HttpLine:
         Raises:
             ModelUnreachable: the provider's host name resolves to a forbidden address.
         """
+        self._save_soon()
         try:
             return await ask()
         except NoAnswer as error:

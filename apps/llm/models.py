@@ -1,6 +1,7 @@
 """Providers, models and prompts. A provider has a sealed key, or names the variable of its key."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ from apps.common.sealing import SealedField
 from apps.llm.extras import check_extra_body, check_headers
 from apps.projects.models import Project
 from labelhub.core.errors import InvalidInput
+
+#: Seconds after its last refusal for which a provider counts as one that refuses all calls.
+LIMITED_SECONDS = 900.0
 
 
 def _checked(field: str, check: Callable[[Any], Any], raw: Any) -> Any:
@@ -90,6 +94,11 @@ class Provider(models.Model):
         help_text="Saved although its test failed: nothing takes its models by default.",
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    paused_at = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="An operator lets nothing call it until they resume it.",
+    )
     removed_at = models.DateTimeField(
         null=True, editable=False, help_text="Kept for the runs that used it, offered no more."
     )
@@ -130,6 +139,18 @@ class Provider(models.Model):
         return self.KeyState.REMOVED if self.key_changed_at else self.KeyState.NONE
 
     @property
+    def state(self) -> str:
+        """``ok``, ``paused``, ``limited`` (it refused all calls of the last minutes), ``failing``
+        (its test) or ``removed``."""
+        if self.removed_at is not None:
+            return "removed"
+        if self.paused_at is not None:
+            return "paused"
+        if time.time() - self.rate_limited.get("last", 0.0) < LIMITED_SECONDS:
+            return "limited"
+        return "failing" if self.test_failed else "ok"
+
+    @property
     def private_allowed(self) -> bool:
         """Whether it may be on this machine or in a private network."""
         return self.project_id is None or bool(settings.LABELHUB_LLM_PRIVATE)
@@ -146,12 +167,17 @@ class Provider(models.Model):
 
 
 class DailyUse(models.Model):
-    """The use of a provider with a daily limit on one day (UTC), by all processes."""
+    """The use of a provider on one day (UTC), by all processes: its daily limits count by it, and
+    operators see by it what was spent. ``errors`` of the requests had no usable answer. Where
+    ``unpriced`` calls had a model without a price, ``cost_nanousd`` is too low."""
 
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="daily_use")
     day = models.DateField()
     requests = models.PositiveBigIntegerField(default=0)
     tokens = models.PositiveBigIntegerField(default=0)
+    cost_nanousd = models.BigIntegerField(default=0, db_default=0)
+    errors = models.PositiveBigIntegerField(default=0, db_default=0)
+    unpriced = models.PositiveBigIntegerField(default=0, db_default=0)
 
     class Meta:
         ordering = ["-day"]

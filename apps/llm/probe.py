@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from apps.common.figures import count_words, duration
 from apps.llm.addresses import host_of
+from apps.llm.call_metrics import Use
 from apps.llm.capabilities import Capability
 from apps.llm.failures import (
     NO_TLS,
@@ -101,11 +102,14 @@ class _Unsaved(Memory):
     async def learn(self, spec: ModelSpec, capability: Capability) -> None:
         setattr(spec, capability.field, capability.value)
 
+    async def add_use(self, provider: Provider, use: Use) -> None:
+        """Nothing: there is no provider yet to count it for."""
+
 
 async def _check(spec: ModelSpec, *, asks: bool) -> ProviderCheck:
     provider, seconds = spec.provider, spec.provider.connect_timeout + spec.provider.read_timeout
     patience = Patience(attempts=1, total_wait=0)
-    memory = Memory() if spec.pk else _Unsaved()
+    memory = Memory() if spec.pk and spec.provider.pk else _Unsaved()
     async with Gateway.open([spec], patience=patience, memory=memory) as gateway:
         names: tuple[str, ...] = ()
         lists = preset_of(provider).lists

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from apps.llm import error_messages
-from apps.llm.call_metrics import call_span, note_call
+from apps.llm.call_metrics import call_span, count_usage, note_call
 from apps.llm.failures import LONGEST_WAIT, Cause, Failure, Verdict, judge, retry_after
 from apps.llm.models import ModelSpec
 from labelhub.core.errors import LabelhubError
@@ -181,6 +181,12 @@ class RetriedRequest(ABC, Generic[T]):
             if isinstance(error, ModelError):
                 error.failure = self._failure
             raise
+        finally:
+            self._count_usage()
+
+    def _count_usage(self) -> None:
+        """Count the tokens of all requests, also if the call was cancelled."""
+        count_usage(self._spec, self._spent)
 
     async def _run(self) -> T:
         while True:

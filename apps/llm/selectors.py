@@ -162,7 +162,12 @@ def get_provider(provider_id: int, project: Project | None) -> Provider:
 
 
 def keys_changed(models: Iterable[ModelSpec]) -> bool:
-    """Whether the key of a provider was replaced or removed since ``models`` were loaded."""
-    known = {model.provider_id: model.provider.key_changed_at for model in models}
-    rows = Provider.objects.filter(pk__in=known).values_list("pk", "key_changed_at")
-    return any(known[pk] != changed for pk, changed in rows)
+    """Whether the key of a provider was replaced or removed, or a provider was paused, since
+    ``models`` were loaded."""
+    state = ("key_changed_at", "paused_at")
+    known = {
+        model.provider_id: tuple(getattr(model.provider, name) for name in state)
+        for model in models
+    }
+    rows = Provider.objects.filter(pk__in=known).values_list("pk", *state)
+    return any(known[pk] != tuple(now) for pk, *now in rows)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from apps.common.audit import Action, differences, record
@@ -22,6 +23,7 @@ from apps.common.sealing import seal
 from apps.common.validation import check_model
 from apps.llm import selectors
 from apps.llm.addresses import check_base_url, host_of
+from apps.llm.call_metrics import Use
 from apps.llm.capabilities import Capability
 from apps.llm.models import DailyUse, ModelSpec, PromptVersion, Provider
 from apps.llm.presets import preset_of
@@ -268,6 +270,25 @@ def remove_key(provider: Provider) -> Provider:
     return provider
 
 
+def pause_provider(provider: Provider, *, paused: bool) -> bool:
+    """Let nothing call ``provider``, or let all call it again; False if it was so already. Runs
+    that use it pause and say why; they are resumed by hand.
+
+    Raises:
+        Conflict: the built-in provider is not paused.
+    """
+    if provider.kind == Provider.Kind.OFFLINE:
+        raise Conflict("The %(text_matcher)s is built in and stays.", text_matcher=TEXT_MATCHER)
+    now = timezone.now() if paused else None
+    with transaction.atomic():
+        rows = Provider.objects.filter(pk=provider.pk, paused_at__isnull=paused, removed_at=None)
+        if not rows.update(paused_at=now):
+            return False
+        record(Action.PROVIDER_CHANGED, provider, changes={"paused": (not paused, paused)})
+    provider.paused_at = now
+    return True
+
+
 @transaction.atomic
 def remove_provider(provider: Provider) -> None:
     """Forget its key and headers and offer it no more. Its row stays for the runs that used it; a
@@ -474,11 +495,11 @@ def used_today(provider: Provider) -> tuple[int, int]:
     return (use.requests, use.tokens) if use else (0, 0)
 
 
-def add_use(provider: Provider, requests: int, tokens: int) -> None:
-    """Count what was used of a daily limit."""
-    use, _ = DailyUse.objects.get_or_create(provider=provider, day=_today())
-    added = {"requests": F("requests") + max(0, requests), "tokens": F("tokens") + max(0, tokens)}
-    DailyUse.objects.filter(pk=use.pk).update(**added)
+def add_use(provider: Provider, use: Use) -> None:
+    """Add to what was used today. Tokens that were reserved and not needed are taken back."""
+    today, _ = DailyUse.objects.get_or_create(provider=provider, day=_today())
+    added = {name: Greatest(F(name) + more, 0) for name, more in use._asdict().items() if more}
+    DailyUse.objects.filter(pk=today.pk).update(**added)
 
 
 def _today() -> date:

@@ -22,7 +22,8 @@ IDLE = 60.0
 REST = 10.0
 #: The fields of a provider that a gateway is opened with.
 OPENED_WITH = (
-    "kind", "base_url", "api_version", "api_key_env", "key_changed_at", "removed_at",
+    "kind", "base_url", "api_version", "api_key_env", "key_changed_at", "paused_at",
+    "removed_at",
     "connect_timeout", "read_timeout", "max_concurrency",
     "rpm", "tpm", "rpd", "tpd",
 )  # fmt: skip

@@ -261,11 +261,14 @@ class StreamRequest(RetriedRequest[Opened]):
                         text = await self._more(opened.answer) if left > 0 else ""
                 finally:
                     used = opened.answer.usage()
-                    count_usage(self._spec, used)
                     opened.passage.used = used.tokens_in + used.tokens_out
                     self._spent = add_usage(self._spent, used)
         finally:
+            count_usage(self._spec, self._spent)
             self._tell(self._spent)
+
+    def _count_usage(self) -> None:
+        """Not before the stream's end."""
 
     async def _more(self, answer: StreamedAnswer) -> str:
         found = await self._line.exchange(answer.more)

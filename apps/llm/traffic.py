@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from asgiref.sync import sync_to_async
 
 from apps.llm import services
+from apps.llm.call_metrics import Use, forget_use, keep_use, take_use
 from apps.llm.capabilities import Capability
 from apps.llm.failures import TOO_SLOW, Failure, read_rate_headers
 from apps.llm.models import ModelSpec, Provider
@@ -74,9 +75,10 @@ _lock = threading.Lock()
 
 
 def forget_traffic() -> None:
-    """Forget all limits, as in a new process."""
+    """Forget all limits and unsaved use, as in a new process."""
     with _lock:
         _known.clear()
+    forget_use()
 
 
 @dataclass(slots=True)
@@ -153,7 +155,7 @@ class Traffic:
     async def _enter(self, tokens: int) -> Passage:
         if not self.buckets.bounded:
             slot = await self.limiter.enter()
-            return Passage(slot, Reservation(0, settled=True), self._longest)
+            return Passage(slot, self.buckets.count(), self._longest)
         # Keep the turn until there is a slot, or requests with tokens would pile up and burst.
         async with self._queue.turn(tokens) as held:
             return Passage(await self.limiter.enter(), held, self._longest)
@@ -233,9 +235,9 @@ class Memory:
         """Store the limits that the provider reports."""
         await sync_to_async(services.keep_limits)(provider, learnt)
 
-    async def add_use(self, provider: Provider, requests: int, tokens: int) -> None:
-        """Count what was used of a daily limit."""
-        await sync_to_async(services.add_use)(provider, requests, tokens)
+    async def add_use(self, provider: Provider, use: Use) -> None:
+        """Add to what was used today."""
+        await sync_to_async(services.add_use)(provider, use)
 
     async def keep_limited(self, provider: Provider, limited: Mapping[str, float]) -> None:
         """Store since when the provider has refused every call; empty if it does not."""
@@ -243,19 +245,25 @@ class Memory:
 
 
 async def remember(memory: Memory, provider: Provider, traffic: Traffic) -> None:
-    """Store what a line has learnt: limits, refusals and the use of a daily limit.
+    """Store what a line has learnt: limits, refusals, and what was used and spent.
 
-    Never raises, as an error must not lose an answered call.
+    Never raises, as an error must not lose an answered call. Use that cannot be stored waits for
+    the next time.
     """
     learnt = traffic.learnt(provider)
     kept = {name: limit for name, limit in provider.learnt_limits.items() if name != "at"}
-    used = traffic.buckets.take_unsaved()
     limited = traffic.limited.kept
+    keep_use(provider, Use(*traffic.buckets.take_unsaved()))
+    use = take_use(provider)
+    try:
+        if any(use):
+            await memory.add_use(provider, use)
+    except Exception:
+        keep_use(provider, use)
+        logger.exception("Provider %s: its use could not be stored", provider.name)
     try:
         if learnt and learnt != kept:
             await memory.keep_limits(provider, learnt)
-        if any(used) and (provider.rpd or provider.tpd):
-            await memory.add_use(provider, *used)
         if limited != provider.rate_limited:
             await memory.keep_limited(provider, limited)
     except Exception:

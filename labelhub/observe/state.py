@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Case, CharField, Count, FloatField, Max, Min, Q, Value, When
+from django.db.models import Count, FloatField, Max, Min, Q
 from django.db.models.functions import Cast, Coalesce
 
 from apps.authors.models import Message, Question
+from apps.common.jobs import job_state
 from apps.common.models import AuditEntry, Job
 from apps.debates.models import Run
 from apps.labels.models import ItemState
@@ -85,15 +86,8 @@ def count_leases(now: datetime) -> int:
 
 def job_rows(now: datetime) -> Iterator[JobRow]:
     """Unfinished jobs by kind and state."""
-    free = Q(lease_until=None) | Q(lease_until__lte=now)
-    state = Case(
-        When(free, then=Value("waiting")),
-        When(lease_token=None, then=Value("postponed")),
-        default=Value("running"),
-        output_field=CharField(),
-    )
-    since = Min(Coalesce("lease_until", "created_at"), filter=free)
-    rows = Job.objects.annotate(state=state).values_list("kind", "state")
+    since = Min(Coalesce("lease_until", "created_at"), filter=Q(state="waiting"))
+    rows = Job.objects.annotate(state=job_state(now)).values_list("kind", "state")
     for kind, found, number, first in rows.annotate(n=Count("pk"), since=since).order_by():
         yield JobRow(kind, found, number, age(now, first))
 

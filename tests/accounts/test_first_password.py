@@ -1,5 +1,7 @@
 """A password that somebody else has set opens nothing but the form to change it."""
 
+import re
+
 import pytest
 from django.test import Client
 from rest_framework.test import APIClient
@@ -7,7 +9,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.selectors import find_active_user
 from apps.accounts.services import create_api_key, create_user
-from tests.factories.accounts import PASSWORD, UserFactory
+from tests.factories.accounts import PASSWORD, UserFactory, act_in_console
 
 pytestmark = pytest.mark.django_db
 CHANGE = "/accounts/password/change/"
@@ -88,11 +90,15 @@ def test_the_console_sets_first_passwords_too(client: Client) -> None:
     root = UserFactory.create(is_staff=True, is_superuser=True)
     ada = UserFactory.create(username="ada")
     client.force_login(root)
-    new = {"password1": PASSWORD + "x", "password2": PASSWORD + "x", "usable_password": "true"}
-    client.post("/admin/accounts/user/add/", {"username": "bea", **new})
-    assert User.objects.get(username="bea").must_change_password
-    client.post(f"/admin/accounts/user/{ada.pk}/password/", new)
-    client.post(f"/admin/accounts/user/{root.pk}/password/", new)
-    ada.refresh_from_db()
-    root.refresh_from_db()
-    assert (ada.must_change_password, root.must_change_password) == (True, False)
+    made = client.post("/admin/accounts/user/add/", {"username": "bea"})
+    bea = User.objects.get(username="bea")
+    act_in_console(client, ada, "give_password")
+    page = client.get(f"/admin/accounts/user/{ada.pk}/change/").content.decode()
+    for user in (bea, ada):
+        user.refresh_from_db()
+        assert user.must_change_password
+    shown = re.search(r"<code[^>]*>([^<]+)</code>", page)
+    assert shown is not None
+    assert ada.check_password(shown[1])
+    assert shown[1] not in client.get(f"/admin/accounts/user/{ada.pk}/change/").content.decode()
+    assert "<code" in client.get(made["Location"]).content.decode()

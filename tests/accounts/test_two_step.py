@@ -13,7 +13,7 @@ from django.test import Client
 
 from apps.accounts.models import User
 from apps.common.models import AuditEntry
-from tests.factories.accounts import PASSWORD, UserFactory, api_of, browser_of
+from tests.factories.accounts import PASSWORD, UserFactory, act_in_console, api_of, browser_of
 
 pytestmark = pytest.mark.django_db
 SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -135,9 +135,7 @@ def test_what_happens_to_second_steps_is_recorded(ada: User) -> None:
     client.post("/accounts/2fa/app/remove/")
     root = browser_of(UserFactory.create(username="root", is_superuser=True, is_staff=True))
     with_app(ada)
-    pk = Authenticator.objects.get().pk
-    chosen = {"action": "delete_selected", "_selected_action": [str(pk)], "post": "yes"}
-    root.post("/admin/mfa/authenticator/", chosen)
+    act_in_console(root, ada, "reset_two_step")
     rows = AuditEntry.objects.filter(action__startswith="second_step").order_by("pk")
     recorded = [(str(row.actor), row.action.partition(".")[2], row.changes["kind"]) for row in rows]
     assert recorded == [

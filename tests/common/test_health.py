@@ -137,7 +137,7 @@ def test_a_full_disk_a_missing_worker_and_a_hold_are_named(
     for queue in QUEUES:
         WorkerSign.objects.create(queue=queue, seen_at=ago)
     hold()
-    monkeypatch.setattr(health, "_LEAST_ROOM", 2**70)
+    monkeypatch.setattr(health, "LEAST_ROOM", 2**70)
     code, status, parts = ready(client)
     assert (code, status, parts["worker"]) == (200, "degraded", "none for 3 minutes")
     assert parts["disk"].endswith(" MB left")

@@ -221,5 +221,5 @@ VIEWS = (
     View("forbidden", "viewer", IN_DEMO + "/review/", status=403),
     View("admin", None, "/admin/login/", "login"),
     View("admin", "operator", "/admin/"),
-    View("admin", "operator", "/admin/projects/item/", "changelist"),
+    View("admin", "operator", "/admin/common/job/", "changelist"),
 )

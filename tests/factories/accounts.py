@@ -1,6 +1,10 @@
 """People and their keys."""
 
+from http import HTTPStatus
+from typing import Any
+
 from django.contrib.auth.models import Permission
+from django.db.models import Model
 from django.test import Client
 from factory.declarations import LazyAttribute, Sequence, SubFactory
 from factory.django import DjangoModelFactory, Password
@@ -35,6 +39,17 @@ def api_of(user: User) -> APIClient:
     client = APIClient()
     client.force_authenticate(user)
     return client
+
+
+def act_in_console(browser: Client, row: Model, action: str, **fields: str) -> Any:
+    """Press a button of the console's page of ``row``, and confirm what it asks."""
+    url = f"/admin/{row._meta.app_label}/{row._meta.model_name}/"
+    pressed = {"action": action, "_selected_action": str(row.pk), "from_row": "yes", **fields}
+    asked = browser.post(url, pressed)
+    if asked.status_code != HTTPStatus.OK:
+        return asked
+    stamps = {f"seen-{row.pk}": stamp for row, stamp in asked.context["rows"]}
+    return browser.post(url, pressed | stamps | {"sure": "yes"})
 
 
 def allow_accounts(user: User) -> User:

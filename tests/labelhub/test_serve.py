@@ -186,8 +186,8 @@ def test_strangers_cannot_fill_the_disk(running: Running) -> None:
 
 @pytest.mark.thorough
 def test_an_idle_connection_of_a_proxy_stays_open(running: Running) -> None:
-    host = running.address.removeprefix("http://")
-    with socket.create_connection(host.rsplit(":", 1), timeout=10) as proxy:
+    host, port = running.address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as proxy:
         for _ in range(2):
             proxy.sendall(b"GET /health/live HTTP/1.1\r\nHost: %s\r\n\r\n" % host.encode())
             assert b" 200 " in proxy.recv(10_000)

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from apps.llm.call_metrics import Use
 from apps.llm.capabilities import Capability
 from apps.llm.gateway import Gateway
 from apps.llm.models import ModelSpec, Provider
@@ -82,9 +83,9 @@ class Learnt(Memory):
         """Keep them."""
         self.limits = dict(learnt)
 
-    async def add_use(self, provider: Provider, requests: int, tokens: int) -> None:
+    async def add_use(self, provider: Provider, use: Use) -> None:
         """Add it."""
-        self.used = (self.used[0] + requests, self.used[1] + tokens)
+        self.used = (self.used[0] + use.requests, self.used[1] + use.tokens)
 
     async def keep_limited(self, provider: Provider, limited: Mapping[str, float]) -> None:
         """Keep them."""

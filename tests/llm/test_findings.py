@@ -7,6 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from apps.llm import services
+from apps.llm.call_metrics import Use
 from apps.llm.capabilities import Capability
 from apps.llm.models import DailyUse, ModelSpec
 from apps.llm.selectors import UnknownModelName
@@ -40,8 +41,9 @@ def test_lessons_of_two_processes_are_both_kept() -> None:
 def test_a_day_of_use_adds_up_and_ends() -> None:
     provider = ProviderFactory.create(rpd=10)
     assert services.used_today(provider) == (0, 0)
-    services.add_use(provider, 3, 100)
-    services.add_use(provider, 2, 50)
+    services.add_use(provider, Use(3, 100))
+    services.add_use(provider, Use(2, -150))  # a reservation of more than was used
+    services.add_use(provider, Use(0, 150))
     assert services.used_today(provider) == (5, 150)
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
     DailyUse.objects.update(day=yesterday)

@@ -215,6 +215,12 @@ class Buckets:
                 self._book(1, tokens)
             return waits[what]
 
+    def count(self) -> Reservation:
+        """Count one request that no limit holds up."""
+        with self._lock:
+            self._book(1, 0)
+        return Reservation(0)
+
     def settle(self, held: Reservation, used: int | None) -> None:
         """Correct the reservation ``held``: ``used`` tokens, or None if nothing was sent."""
         if held.settled:

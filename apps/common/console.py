@@ -1,0 +1,314 @@
+"""Pages of the operator's console: rows to look up, and what operators do to them."""
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeAlias
+
+from django.contrib import admin, messages
+from django.contrib.admin import FieldListFilter
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.sites import AdminSite
+from django.contrib.admin.utils import display_for_field
+from django.db import transaction
+from django.db.models import BooleanField, ForeignKey, Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare, salted_hmac
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django_stubs_ext import StrOrPromise
+from unfold.admin import ModelAdmin
+
+from labelhub.core.errors import Conflict, LabelhubError
+
+Words: TypeAlias = StrOrPromise
+#: Does something to one row; True if it had an effect, or the words of it.
+Act = Callable[[Any, HttpRequest, Any], bool | str]
+
+
+#: Words for fields of models, whose own names are developers' and English.
+FIELD_WORDS: dict[str, Words] = {
+    "action": _("Action"),
+    "annotator": _("Annotator"),
+    "annotator__kind": _("Kind"),
+    "attempts": _("Attempts"),
+    "base_url": _("Address"),
+    "basis": _("Basis"),
+    "created_at": _("Created"),
+    "created_by": _("Created by"),
+    "date_joined": _("Created"),
+    "day": _("Day"),
+    "decided_by": _("Decided by"),
+    "description": _("Description"),
+    "email": _("E-mail address"),
+    "erased_at": _("Deleted"),
+    "expires_at": _("Expires"),
+    "finished_at": _("Finished"),
+    "is_active": _("Active"),
+    "is_superuser": _("Operator"),
+    "item": _("Item"),
+    "kind": _("Kind"),
+    "last_login": _("Last sign-in"),
+    "last_used_at": _("Last used"),
+    "learnt_limits": _("Limits by the provider"),
+    "lease_until": _("Held or waits until"),
+    "max_concurrency": _("Concurrent calls"),
+    "message": _("Message"),
+    "must_change_password": _("Must choose a password"),
+    "name": _("Name"),
+    "overlap": _("Labels per item"),
+    "pause_code": _("Reason of the pause"),
+    "paused_at": _("Paused"),
+    "prefix": _("Begins with"),
+    "project": _("Project"),
+    "protocol": _("Protocol"),
+    "provider": _("Provider"),
+    "receipt": _("Receipt"),
+    "removed": _("What was deleted"),
+    "removed_at": _("Removed"),
+    "requests": _("Calls"),
+    "resume_at": _("Resumes"),
+    "revoked_at": _("Revoked"),
+    "role": _("Role"),
+    "rotated_at": _("Replaced"),
+    "rpd": _("Requests per day"),
+    "rpm": _("Requests per minute"),
+    "scope": _("Scope"),
+    "site": _("Site"),
+    "slug": _("Short name"),
+    "status": _("Status"),
+    "tokens": _("Tokens"),
+    "tokens_in": _("Tokens in"),
+    "tokens_out": _("Tokens out"),
+    "tpd": _("Tokens per day"),
+    "tpm": _("Tokens per minute"),
+    "turns_count": _("Turns"),
+    "uid": _("Id"),
+    "user": _("User"),
+    "username": _("User name"),
+    "value": _("Label"),
+    "withdrawn": _("Withdrawn"),
+}
+
+
+class OperatorAdmin(ModelAdmin):
+    """A page of the console. Nothing is added, changed or deleted here but by actions and forms
+    that call services, which record it."""
+
+    list_display: Any = ("__str__",)
+    readonly_fields: Any = ()
+    fields: Any = None
+    fieldsets: Any = None
+    list_per_page = 50
+    show_full_result_count = False  # a second count over tables that grow without end
+    list_fullwidth = True
+    change_form_outer_before_template = "admin/row_actions.html"
+    #: The name of the list.
+    title: Words = ""
+    #: What an empty list says.
+    empty_words: Words = ""
+
+    def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
+        super().__init__(model, admin_site)
+        columns = {name: _column(model, name) for name in self._shown() if name in FIELD_WORDS}
+        own = {name: column for name, column in columns.items() if not hasattr(type(self), name)}
+        fixed = {name: own[name] for name in self.readonly_fields if name in own}
+        self.list_display = [own.get(name, name) for name in self.list_display]
+        self.readonly_fields = [own.get(name, name) for name in self.readonly_fields]
+        self.fields = self.fields and [own.get(name, name) for name in self.fields]
+        self.fieldsets = self.fieldsets and [
+            (words, {"fields": [fixed.get(name, name) for name in options["fields"]]})
+            for words, options in self.fieldsets
+        ]
+        # What the theme calls the list. Migrations compare what the class itself says.
+        model._meta.verbose_name_plural = self.title
+
+    def _shown(self) -> set[Any]:
+        return {*self.list_display, *(self.fields or ()), *self.readonly_fields}
+
+    def get_list_filter(self, _request: HttpRequest) -> Any:
+        """The filters, with words for fields."""
+        return [_worded(entry) for entry in self.list_filter]
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list, by its name."""
+        context = {"title": self.title, **(extra_context or {})}
+        answer: HttpResponse = super().changelist_view(request, context)
+        return answer
+
+    def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """No."""
+        return False
+
+    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """No."""
+        return False
+
+    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
+        """No."""
+        return False
+
+    def has_operate_permission(self, request: HttpRequest) -> bool:
+        """Whether they may use the actions."""
+        return bool(request.user.is_superuser)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        """The page of a row, with its actions as buttons."""
+        actions = [
+            {"name": name, "words": words, "asks": getattr(run, "asks", False)}
+            for name, (run, _, words) in self.get_actions(request).items()
+        ]
+        context = {"row_actions": actions if object_id else [], "row_id": object_id}
+        return super().changeform_view(
+            request, object_id, form_url, context | (extra_context or {})
+        )
+
+
+def badge(words: Words, tone: str = "primary") -> SafeString:
+    """Words on the colour of a state, in lists and on pages: ``success``, ``info``, ``warning``,
+    ``danger`` or ``primary``."""
+    return render_to_string("unfold/helpers/label.html", {"text": words, "variant": tone})
+
+
+def _column(model: type[Model], name: str) -> Any:
+    """A column with the words of its field, shown as Django would."""
+
+    @admin.display(description=FIELD_WORDS[name], ordering=name)
+    def cell(row: Model) -> Any:
+        found = getattr(row, name)
+        field: Any = model._meta.get_field(name)
+        if isinstance(field, ForeignKey):
+            return str(found) if found is not None else "–"
+        if isinstance(field, BooleanField):
+            return gettext("Yes") if found else gettext("No")
+        return display_for_field(found, field, "–")
+
+    cell.__name__ = f"{name}_words"  # by its own name it would get the English help of its field
+    return cell
+
+
+def _worded(entry: Any) -> Any:
+    """A filter by a field, with the words of the field."""
+    name, kind = entry if isinstance(entry, tuple) else (entry, None)
+    if name not in FIELD_WORDS:
+        return entry
+
+    def create(*args: Any, **options: Any) -> FieldListFilter:
+        made = (kind or FieldListFilter.create)(*args, **options)
+        made.title = FIELD_WORDS[name]
+        return made
+
+    return name, create
+
+
+def operator_action(
+    words: Words,
+    *,
+    question: Words = "",
+    seen: Sequence[str] = (),
+    single: bool = False,
+    waits: bool = False,
+) -> Callable[[Act], Any]:
+    """An action of an :class:`OperatorAdmin` on each selected row, locked, in a transaction.
+
+    Args:
+        words: what the button says.
+        question: asked first, where something ends that does not come back.
+        seen: fields that must still be what they were when the question was asked, so that of two
+            operators, or two presses, one has the effect.
+        single: one row at a time; its page is shown afterwards.
+        waits: for others, such as a model: without a transaction.
+    """
+
+    def decorate(act: Act) -> Any:
+        @wraps(act)
+        def run(page: OperatorAdmin, request: HttpRequest, rows: QuerySet[Any]) -> Any:
+            chosen = list(rows[:2]) if single else list(rows)
+            if single and len(chosen) > 1:
+                messages.error(request, gettext("Choose one at a time."))
+                return None
+            if question and "sure" not in request.POST:
+                return _ask(page, request, run.__name__, chosen, seen=seen)
+            for row in chosen:
+                _act_on(page, request, act, row, seen=seen if question else (), waits=waits)
+            if chosen and (single or "from_row" in request.POST):
+                return redirect(_row_url(page.model, chosen[0].pk))
+            return None
+
+        run.asks, run.words, run.question = bool(question), words, question  # type: ignore[attr-defined]
+        return admin.action(description=words, permissions=["operate"])(run)
+
+    return decorate
+
+
+def _ask(
+    page: OperatorAdmin, request: HttpRequest, name: str, rows: list[Any], *, seen: Sequence[str]
+) -> HttpResponse:
+    action = getattr(page, name)
+    context = {
+        **page.admin_site.each_context(request),
+        "title": action.words,
+        "question": action.question,
+        "action": name,
+        "rows": [(row, _stamp(row, seen)) for row in rows],
+        "checkbox": ACTION_CHECKBOX_NAME,
+        "from_row": "from_row" in request.POST,
+        "opts": page.opts,
+        "back": _row_url(page.model, rows[0].pk) if "from_row" in request.POST and rows else "?",
+    }
+    return TemplateResponse(request, "admin/confirm_action.html", context)
+
+
+def _act_on(
+    page: OperatorAdmin,
+    request: HttpRequest,
+    act: Act,
+    row: Any,
+    *,
+    seen: Sequence[str],
+    waits: bool,
+) -> None:
+    """Do it to one row, and say what came of it."""
+    name = str(row)
+    try:
+        if waits:
+            done = act(page, request, row)
+        else:
+            with transaction.atomic():
+                locked = page.get_queryset(request).select_for_update().filter(pk=row.pk).first()
+                if locked is None:
+                    raise Conflict("It is gone meanwhile.")
+                if seen and not constant_time_compare(
+                    request.POST.get(f"seen-{row.pk}", ""), _stamp(locked, seen)
+                ):
+                    raise Conflict("It has changed since you were asked: look at it again.")
+                done = act(page, request, locked)
+    except LabelhubError as error:
+        messages.error(request, f"{name}: {error.message}")
+        return
+    if done:
+        messages.success(request, f"{name}: {gettext('done.') if done is True else done}")
+    else:
+        messages.info(request, f"{name}: {gettext('nothing to do, it is so already.')}")
+
+
+def _stamp(row: Model, seen: Sequence[str]) -> str:
+    values = repr([str(getattr(row, name)) for name in seen])
+    return salted_hmac("console.seen", f"{row.pk} {values}").hexdigest()[:24] if seen else ""
+
+
+def _row_url(model: type[Model], pk: object) -> str:
+    opts = model._meta
+    return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[pk])

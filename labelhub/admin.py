@@ -1,0 +1,183 @@
+"""The jobs of all apps, for operators."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Case, CharField, Manager, OuterRef, Subquery, Value, When
+from django.db.models.query import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from apps.agreement.models import Guarantee
+from apps.common.console import OperatorAdmin, badge, operator_action
+from apps.common.jobs import job_state, retry_job
+from apps.common.models import Job
+from apps.debates.models import Run
+from apps.debates.services import cancel_run
+from apps.echo.models import Echo
+from apps.exchange.models import SavedExport, Webhook
+from apps.learning.models import TrainedModel
+from apps.projects.models import ImportBatch, Notification, Project, SchemaChange
+from apps.reviews.models import BulkJob, Requeue
+from labelhub.core.errors import Conflict
+from labelhub.core.phrases import Phrase
+
+
+def _cancel_run(subject: int) -> None:
+    cancel_run(run=Run.objects.get(pk=subject))
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of job for people: what it does, whose rows ask for it, how a project is reached from
+    them, the page that shows it (with the project's short name, ``own``: and the subject's id),
+    and how it is cancelled, if it can be."""
+
+    words: Promise
+    subjects: Manager[Any] | None = None
+    project: str = "project"
+    page: str = "project_overview"
+    own: bool = False
+    cancel: Callable[[int], None] | None = None
+
+
+KINDS = {
+    "debates.run": JobKind(
+        _("Run of debates"), Run.objects, page="run_detail", own=True, cancel=_cancel_run
+    ),
+    "exchange.import": JobKind(_("Import"), ImportBatch.objects, page="import_detail", own=True),
+    "exchange.save_export": JobKind(_("Saved export"), SavedExport.objects, page="export_page"),
+    "exchange.webhook": JobKind(_("Deliveries of a webhook"), Webhook.objects, page="webhook_list"),
+    "reviews.change_labels": JobKind(_("Change of labels"), SchemaChange.objects),
+    "reviews.requeue": JobKind(_("Labels put back"), Requeue.objects, page="quality"),
+    "reviews.bulk": JobKind(_("Bulk edit"), BulkJob.objects, page="bulk_detail", own=True),
+    "reviews.first_filter": JobKind(_("Order of the queue"), Project.objects, project=""),
+    "agreement.look_after": JobKind(_("Watch over auto-accept"), Guarantee.objects),
+    "learning.train": JobKind(_("Training"), TrainedModel.objects, page="learning"),
+    "learning.clear_ranks": JobKind(
+        _("Order without the model"), Project.objects, project="", page="learning"
+    ),
+    "echo.learn": JobKind(_("Learning of Echo"), Echo.objects, project="site__project"),
+    "projects.mail": JobKind(_("E-mail"), Notification.objects),
+    "labelhub.retention": JobKind(_("Deletion of old data")),
+}
+TONES = {"running": "success", "waiting": "info", "postponed": "warning"}
+STATES = {"running": _("running"), "waiting": _("waiting"), "postponed": _("postponed")}
+
+
+def job_words(kind: str) -> str:
+    """The kind in words."""
+    return str(KINDS[kind].words) if kind in KINDS else kind
+
+
+def job_page(job: Job) -> str:
+    """The address of the page that shows the job; empty without a project."""
+    kind, slug = KINDS.get(job.kind), getattr(job, "slug", "")
+    if kind is None or not slug:
+        return ""
+    return reverse(kind.page, args=[slug, job.subject] if kind.own else [slug])
+
+
+def list_jobs() -> QuerySet[Any]:
+    """All jobs with their ``state`` and the short name of their project, ``slug``; longest wait
+    first."""
+    found = [
+        When(kind=name, then=Subquery(
+            kind.subjects.filter(pk=OuterRef("subject"))
+            .values(f"{kind.project}__slug" if kind.project else "slug")[:1]
+        ))
+        for name, kind in KINDS.items() if kind.subjects
+    ]  # fmt: skip
+    slug = Case(*found, default=Value(""), output_field=CharField())
+    return Job.objects.annotate(state=job_state(timezone.now()), slug=slug).order_by("pk")
+
+
+class JobStateFilter(admin.SimpleListFilter):
+    """What is stuck, and what goes on."""
+
+    title, parameter_name = _("state"), "state"
+
+    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
+        """The choices."""
+        return [("stuck", _("failed before")), *STATES.items()]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        """The jobs."""
+        if self.value() == "stuck":
+            return queryset.exclude(message="")
+        return queryset.filter(state=self.value()) if self.value() in STATES else queryset
+
+
+class JobKindFilter(admin.SimpleListFilter):
+    """The kind, in words."""
+
+    title, parameter_name = _("kind"), "kind"
+
+    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
+        """All kinds."""
+        return [(name, kind.words) for name, kind in KINDS.items()]
+
+    def queryset(self, _request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
+        """The jobs."""
+        return queryset.filter(kind=self.value()) if self.value() else queryset
+
+
+@admin.register(Job)
+class JobAdmin(OperatorAdmin):
+    """Unfinished long work. What has ended is on the page of its project."""
+
+    title = _("Jobs")
+    list_display = [
+        "words", "page", "job_state", "attempts", "created_at", "lease_until", "message",
+    ]  # fmt: skip
+    list_filter = [JobStateFilter, JobKindFilter]
+    search_fields = ["kind", "=subject", "message"]
+    fields = list_display
+    readonly_fields = fields
+    actions = ["retry", "cancel"]
+    empty_words = _("Nothing is left to do. What has ended is shown on the pages of its project.")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
+        """With state and project."""
+        return list_jobs()
+
+    @admin.display(description=_("Job"), ordering="kind")
+    def words(self, job: Job) -> str:
+        """What it does, and the id of its subject."""
+        return f"{job_words(job.kind)} {job.subject}"
+
+    @admin.display(description=_("Project"))
+    def page(self, job: Any) -> SafeString | str:
+        """Where it is shown."""
+        url = job_page(job)
+        return format_html('<a class="text-link" href="{}">{}</a>', url, job.slug) if url else "–"
+
+    @admin.display(description=_("State"))
+    def job_state(self, job: Any) -> SafeString:
+        """Its state in words."""
+        return badge(STATES[job.state], TONES[job.state])
+
+    @operator_action(_("Retry now"))
+    def retry(self, _request: HttpRequest, job: Job) -> bool:
+        """Instead of after its wait."""
+        return retry_job(job)
+
+    @operator_action(
+        _("Cancel"), question=_("The work ends for good; what was stored so far stays.")
+    )
+    def cancel(self, _request: HttpRequest, job: Job) -> bool:
+        """Where the kind allows it."""
+        kind = KINDS.get(job.kind)
+        if kind is None or kind.cancel is None:
+            raise Conflict(
+                Phrase("Jobs of this kind cannot be cancelled: they would leave half a change.")
+            )
+        kind.cancel(job.subject)
+        return True
