@@ -29,16 +29,17 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.locks import try_lock
 from apps.common.models import AuditCut, AuditEntry, AuditPerson
-from apps.common.security_log import security
+from apps.common.request_record import security
 from labelhub.core.errors import LabelhubError
 
 #: Characters of a value in ``changes``; longer ones are cut.
 LONGEST = 200
 #: The "hash before" of the first entry.
 GENESIS = "0" * 64
-#: Of PostgreSQL's advisory locks: one process chains or cuts at a time.
-_LOCK = 0x4C48_4155
+#: One process chains or cuts at a time.
+_CHAIN = "audit chain"
 _AT_ONCE = 1000
 _SEAL = "UPDATE common_auditentry SET number = %s, hash = %s WHERE id = %s"
 
@@ -251,7 +252,7 @@ def seal_entries() -> int:
     if not AuditEntry.objects.filter(number=None).exists():
         return 0
     with transaction.atomic():
-        if not _lock():
+        if not try_lock(_CHAIN):
             return 0
         number, last = _end_of_chain()
         unsealed = AuditEntry.objects.filter(number=None).select_related("actor", "subject_person")
@@ -363,7 +364,7 @@ def cut_log(before: datetime, most: int = _AT_ONCE) -> int:
     log itself confirms them.
     """
     with transaction.atomic():
-        if not _lock():
+        if not try_lock(_CHAIN):
             return 0
         last = list(old_entries(before).order_by("number")[:most])[-1:]
         if not last:
@@ -376,16 +377,6 @@ def cut_log(before: datetime, most: int = _AT_ONCE) -> int:
         named = AuditEntry.objects.filter(subject_person=models.OuterRef("pk"))
         AuditPerson.objects.filter(~models.Exists(used), ~models.Exists(named)).delete()
     return count
-
-
-def _lock() -> bool:
-    """Exclude others until the transaction ends; False if another process is at it. SQLite has one
-    writer at a time anyway."""
-    if connection.vendor != "postgresql":
-        return True
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
-        return bool(cursor.fetchone()[0])
 
 
 def _end_of_chain() -> tuple[int, str]:
