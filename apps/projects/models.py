@@ -378,7 +378,8 @@ class Guideline(models.Model):
 class ImportBatch(models.Model):
     """One imported file or posted list; the worker that imports it writes the counts."""
 
-    #: The counts that REST and webhooks show.
+    #: The counts that REST and webhooks show: rows of the file that were new, filled up, unchanged
+    #: and so on, then what came of them. The rows of a file of labels are labels.
     COUNTS = (
         "created", "filled", "unchanged", "conflicts", "failed", "items_created", "labels_created",
         "gold_created", "unlabelled", "mapped_values", "left_out_values",
@@ -453,7 +454,7 @@ class ImportBatch(models.Model):
     items_created = models.PositiveBigIntegerField(
         default=0,
         db_default=0,
-        help_text="By a file of labels: items of which only the id is known.",
+        help_text="Those of a file of labels are known by their id only.",
     )
     mapped_values = models.PositiveIntegerField(
         default=0, help_text="Values of the file that stood for a label of another name."

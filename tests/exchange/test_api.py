@@ -38,6 +38,7 @@ def test_a_json_list_is_imported_at_once() -> None:
     assert response.status_code == 200
     body = response.json()
     assert (body["created"], body["unchanged"], body["conflicts"]) == (1, 0, 0)
+    assert body["items_created"] == 1
     assert body["errors"] == [{"row": 2, "field": "text", "message": "The text is empty."}]
     assert (body["status"], body["rows"]) == ("done", 2)
     again = post(project, ROWS[:1], format="json").json()

@@ -107,6 +107,10 @@ class ImportResultSerializer(serializers.ModelSerializer[ImportBatch]):
     """The outcome of an import; the first 1,000 faults are listed, all are counted."""
 
     rows = serializers.IntegerField(source="rows_done", read_only=True)
+    created = serializers.IntegerField(read_only=True, help_text="Rows of the file that were new.")
+    items_created = serializers.IntegerField(
+        read_only=True, help_text="Those of a file of labels are known by their id only."
+    )
     unknown_values = UnknownValueSerializer(
         many=True, help_text="Of refused rows: values that are no labels of the project."
     )
