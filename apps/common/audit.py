@@ -13,11 +13,12 @@ for the longest one, and could deadlock. So what is guaranteed is:
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -41,6 +42,8 @@ GENESIS = "0" * 64
 #: One process chains or cuts at a time.
 _CHAIN = "audit chain"
 _AT_ONCE = 1000
+#: With the few hours between two rounds of a worker: once a day.
+_CHECKED_EVERY = timedelta(hours=20)
 _SEAL = "UPDATE common_auditentry SET number = %s, hash = %s WHERE id = %s"
 
 
@@ -130,10 +133,12 @@ class Action(models.TextChoices):
     CONSOLE_DELETED = "console.deleted", _("Deleted in the admin console")
     RETENTION_APPLIED = "retention.applied", _("Old data deleted")
     LOG_CUT = "audit.cut", _("Old entries of this log deleted")
+    LOG_CHECKED = "audit.checked", _("This log was checked")
+    LOG_BROKEN = "audit.broken", _("This log was changed around LabelHub")
 
 
 #: Logged as warnings.
-_GRAVE = ("deleted", "removed", "erased", "refused", "revoked")
+_GRAVE = ("deleted", "removed", "erased", "refused", "revoked", "broken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,15 +293,46 @@ def chain_head() -> ChainHead:
     return ChainHead(*_end_of_chain())
 
 
-def check_chain(noted: str = "") -> tuple[int, ChainHead]:
-    """Compute the chain anew; how many entries were checked, and the head.
+def check_log(keep: Callable[[], None] = lambda: None) -> None:
+    """Check the log if that was not done today, and record the result. ``keep`` is called between
+    entries."""
+    results = AuditEntry.objects.filter(action__in=[Action.LOG_CHECKED, Action.LOG_BROKEN])
+    if results.filter(at__gt=timezone.now() - _CHECKED_EVERY).exists():
+        return
+    try:
+        _, head = check_chain(keep=keep)
+        changes: dict[str, tuple[Any, Any]]
+        action, changes = Action.LOG_CHECKED, {"number": (None, head.number)}
+        changes["hash"] = (None, head.hash)
+    except BrokenChain as error:
+        action, changes = Action.LOG_BROKEN, {"message": (None, str(error))}
+    with transaction.atomic():
+        record(action, changes=changes)
+
+
+def check_chain(
+    noted: str = "", *, keep: Callable[[], None] = lambda: None
+) -> tuple[int, ChainHead]:
+    """Add what is not in the chain yet, and compute the chain anew; how many entries were checked,
+    and the head.
 
     Args:
         noted: a head from before, as ``number:hash``, which must still be in the chain.
 
     Raises:
-        BrokenChain: names the first entry that does not fit.
+        BrokenChain: names the first entry that does not fit; it is logged as an error.
     """
+    while seal_entries():
+        keep()
+    try:
+        return _check_chain(noted, keep)
+    except BrokenChain:
+        # For whoever watches the log, and for Sentry, which hears of Python's own lines only.
+        logging.getLogger("labelhub.security").exception("The audit log is broken")
+        raise
+
+
+def _check_chain(noted: str, keep: Callable[[], None]) -> tuple[int, ChainHead]:
     cut = AuditCut.objects.order_by("-number").first()
     head = ChainHead(cut.number, cut.hash) if cut else ChainHead(0, GENESIS)
     expected = _read_head(noted) if noted else None
@@ -307,6 +343,7 @@ def check_chain(noted: str = "") -> tuple[int, ChainHead]:
         head = _next_head(head, entry)
         _compare(head, expected)
         checked += 1
+        keep()
     if expected is not None and expected.number > head.number:
         raise BrokenChain(
             "The log ends with entry %(number)s, before the noted head %(noted)s.",

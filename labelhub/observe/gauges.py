@@ -26,7 +26,7 @@ from prometheus_client import ProcessCollector
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from apps.authors.models import Message, Question
-from apps.common.audit import chain_head
+from apps.common.audit import Action, chain_head
 from apps.common.metric_files import live_processes
 from apps.common.models import AuditEntry, Job, WorkerSign
 from apps.common.views import redis_answers
@@ -185,6 +185,13 @@ def read_audit(now: datetime) -> Iterator[Metric]:
         "labelhub_audit_unchained_seconds",
         "Seconds for which the oldest entry waits to be added to the chain.",
         value=_age(now, unchained["oldest"]),
+    )
+    whole = AuditEntry.objects.filter(action=Action.LOG_CHECKED).aggregate(last=Max("at"))
+    began = AuditEntry.objects.aggregate(first=Min("at"))
+    yield GaugeMetricFamily(
+        "labelhub_audit_checked_seconds",
+        "Seconds since the audit log was last checked and found unchanged.",
+        value=_age(now, whole["last"] or began["first"]),
     )
 
 

@@ -86,7 +86,8 @@ class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
         model = SavedExport
         fields = (
             "id", "status", "message", "format", "only", "filter", "since", "file_name", "bytes",
-            "sha256", "items_done", "items_total", "created_by", "created_at", "finished_at", "manifest",
+            "sha256", "items_done", "items_total", "created_by", "created_at", "finished_at",
+            "manifest",
         )  # fmt: skip
         read_only_fields = fields
 
