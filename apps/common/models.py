@@ -1,7 +1,5 @@
 """Workers and jobs of the platform, and requests that are done once."""
 
-from uuid import uuid4
-
 from django.conf import settings
 from django.db import models
 
@@ -44,10 +42,11 @@ class IdempotentRequest(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
-    token = models.UUIDField(unique=True, default=uuid4, help_text="Not used any more.")
+    # For servers of the version before.
+    token = models.UUIDField(unique=True, help_text="Of the process that does it.")
     fingerprint = models.CharField(max_length=64, help_text="Hash of method, address and body.")
     started_at = models.DateTimeField(db_index=True)
-    status = models.PositiveSmallIntegerField(null=True)
+    status = models.PositiveSmallIntegerField(null=True, help_text="Empty until it is done.")
     content_type = models.CharField(max_length=100, blank=True)
     body = SealedField(default=b"", help_text="The answer, encrypted.")
 

@@ -102,7 +102,7 @@ class Webhook(models.Model):
     gold_seen = models.BigIntegerField(default=0)
     gold_settled = models.BigIntegerField(default=0)
     runs_seen = models.DateTimeField(default=timezone.now)
-    mark = models.JSONField(null=True, help_text="Not used any more.")
+    mark = models.JSONField(null=True, help_text="What is about to be settled.")
     replay = models.JSONField(null=True, help_text="What is being sent again, and how far.")
     turn = models.PositiveBigIntegerField(default=0)
     failures = models.PositiveIntegerField(default=0, help_text="In a row.")

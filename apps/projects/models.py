@@ -454,7 +454,7 @@ class ImportBatch(models.Model):
     items_created = models.PositiveBigIntegerField(
         default=0,
         db_default=0,
-        help_text="Those of a file of labels are known by their id only.",
+        help_text="By a file of labels: items of which only the id is known.",
     )
     mapped_values = models.PositiveIntegerField(
         default=0, help_text="Values of the file that stood for a label of another name."

@@ -19,16 +19,16 @@ from tests.fakes.client import wait_for
 from tests.fakes.stack import Stack, own_database
 from tests.fakes.texts import SCHEMA
 
-pytestmark = [pytest.mark.timeout(240), pytest.mark.thorough]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.thorough]
 
 ITEMS = 20_000
 ROWS = [{"id": str(number), "text": f"Review {number}."} for number in range(ITEMS)]
 
 
-@pytest.fixture
-def stack(tmp_path: Path) -> Iterator[Stack]:
+@pytest.fixture(params=["", pytest.param("postgresql", marks=pytest.mark.services)])
+def stack(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stack]:
     """SQLite, or the PostgreSQL of the test run."""
-    with own_database(os.environ.get("DATABASE_URL", "")) as url:
+    with own_database(os.environ["DATABASE_URL"] if request.param else "") as url:
         more = {"DATABASE_URL": url} if url else {}
         with Stack(tmp_path, **more) as running:
             yield running

@@ -108,8 +108,8 @@ def test_the_guide_says_what_is_deleted_when() -> None:
         time = retention.keeping_time(kept)
         words = "for ever" if time is None else f"{time.days} days"
         shown, setting = found.get(name, ("", ""))
-        said = shown.startswith(words) or time == timedelta()
-        if not said or (f"`{kept}`" in setting) != isinstance(kept, str):
+        fits = shown.startswith(words) or time == timedelta()
+        if not fits or (f"`{kept}`" in setting) != isinstance(kept, str):
             faults.append(f"{name}: {words}, {kept}; the guide says {shown}, {setting}")
     assert faults == []
     assert f"the newest {settings.LABELHUB_SAVED_EXPORTS} only" in found["saved exports"][0]

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
+from uuid import uuid4
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
@@ -92,6 +93,7 @@ def forget_requests() -> None:
 def _store(user_id: int, key: str, fingerprint: str, response: Response) -> None:
     response.render()
     stored = {
+        "token": uuid4(),
         "fingerprint": fingerprint,
         "started_at": timezone.now(),
         "status": response.status_code,

@@ -65,8 +65,8 @@ CHANGING = ("patch", "put", "delete")
 HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "Idempotency-Key": (
         (
-            "Of your choice, such as a UUID: the request is done once, and who sends it again within "
-            "a day gets the same answer; of an import the present state."
+            "Of your choice, such as a UUID: the request is done once, and who sends it again "
+            "within a day gets the same answer; of an import the present state."
         ),
         {"type": "string", "pattern": "^[!-~]{1,255}$"},
     ),

@@ -10,7 +10,7 @@ from typing import IO, Any, ClassVar, NamedTuple, cast
 from django.db import transaction
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.parsers import BaseParser, MultiPartParser
 from rest_framework.request import Request
@@ -41,6 +41,11 @@ PIECE = 1024 * 1024
 Status = ImportBatch.Status
 
 
+@extend_schema_field({"type": "string", "contentMediaType": "application/json"})
+class JsonTextField(serializers.JSONField):
+    """JSON in a query parameter."""
+
+
 class ImportQuerySerializer(serializers.Serializer[Any]):
     """How to read a file."""
 
@@ -68,7 +73,7 @@ class ImportQuerySerializer(serializers.Serializer[Any]):
         "with one summary in errors and the counts in unknown_values; add them as labels, as one "
         "new version of the schema; or import the rows without them.",
     )
-    label_map = serializers.JSONField(
+    label_map = JsonTextField(
         binary=True,
         default=dict,
         help_text='JSON object: value in the file → the label that it stands for, or "" to leave '
@@ -217,6 +222,7 @@ def _is_small(batch: ImportBatch) -> bool:
     return batch.bytes_total <= AT_ONCE_BYTES
 
 
+#: JSON as bytes too: generated clients cannot tell a list from the other bodies.
 BODIES = {
     "multipart/form-data": UploadSerializer,
     "application/json": OpenApiTypes.BINARY,
