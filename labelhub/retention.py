@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from apps.common.audit import Action, cut_log, old_entries, record
+from apps.common.audit import Action, check_log, cut_log, old_entries, record
 from apps.common.bulk import empty_write_ahead_log
 from apps.common.jobs import JobRun, ensure_jobs, job
 from apps.debates.models import Debate, Run, Turn
@@ -78,30 +78,33 @@ def _empty_turns(rows: QuerySet[Turn], most: int) -> int:
     return Turn.objects.filter(pk__in=ids).update(**emptied)
 
 
+def keeping_time(kept: timedelta | str) -> timedelta | None:
+    """How long: a time, or the setting that holds the days; None: for ever."""
+    if isinstance(kept, timedelta):
+        return kept
+    return timedelta(days=days) if (days := getattr(settings, kept)) > 0 else None
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What is deleted.
 
     Attributes:
-        name: for the command and the audit log.
-        kept: how long; None: for ever.
+        name: for the command, the audit log and docs/privacy.md.
+        kept: how long, as :func:`keeping_time` takes it.
         old: the rows from before a time.
         delete: deletes at most so many of them; returns how many.
     """
 
     name: str
-    kept: Callable[[], timedelta | None]
+    kept: timedelta | str
     old: Callable[[datetime], QuerySet[Any]]
     delete: Callable[[Any, int], int] = _delete
 
     def rows(self) -> QuerySet[Any] | None:
-        """What would go now; None if it is kept for ever."""
-        kept = self.kept()
+        """What would go now; None if nothing goes by its age."""
+        kept = keeping_time(self.kept)
         return None if kept is None else self.old(timezone.now() - kept)
-
-
-def _days(setting: str) -> Callable[[], timedelta | None]:
-    return lambda: timedelta(days=days) if (days := getattr(settings, setting)) > 0 else None
 
 
 def _ended_sessions(before: datetime) -> QuerySet[UserSession]:
@@ -112,35 +115,36 @@ def _ended_sessions(before: datetime) -> QuerySet[UserSession]:
     return rows.filter(last_seen_at__lt=before - timedelta(hours=1))
 
 
+AUDIT_DAYS, TURN_DAYS = "LABELHUB_AUDIT_DAYS", "LABELHUB_TURN_DAYS"
 RULES = (
-    Rule("sessions", timedelta, lambda before: Session.objects.filter(expire_date__lt=before)),
-    Rule("devices of sessions", timedelta, _ended_sessions),
+    Rule("sessions", timedelta(), lambda before: Session.objects.filter(expire_date__lt=before)),
+    Rule("devices of sessions", timedelta(), _ended_sessions),
     Rule(
         "notifications",
-        lambda: NOTIFICATIONS_KEPT,
+        NOTIFICATIONS_KEPT,
         lambda before: Notification.objects.filter(created_at__lt=before),
     ),
     Rule(
         "invitations",
-        lambda: INVITATIONS_KEPT,
+        INVITATIONS_KEPT,
         lambda before: Invitation.objects.filter(expires_at__lt=before),
     ),
     Rule(
         "import faults",
-        _days("LABELHUB_LOG_DAYS"),
+        "LABELHUB_LOG_DAYS",
         lambda before: ImportBatch.objects.filter(finished_at__lt=before).exclude(errors=[]),
         _empty_imports,
     ),
     Rule(
         "saved exports",
-        _days("LABELHUB_EXPORT_DAYS"),
+        "LABELHUB_EXPORT_DAYS",
         lambda before: SavedExport.objects.filter(finished_at__lt=before),
         _delete_exports,
     ),
-    Rule("texts of runs", _days("LABELHUB_TURN_DAYS"), _old_texts, _empty_turns),
+    Rule("texts of runs", TURN_DAYS, _old_texts, _empty_turns),
     Rule(
         "console entries",
-        _days("LABELHUB_AUDIT_DAYS"),
+        AUDIT_DAYS,
         lambda before: LogEntry.objects.filter(action_time__lt=before),
     ),
 )
@@ -156,8 +160,10 @@ def start_retention() -> None:
 
 @job(KIND, outward=True)
 def apply_retention(run: JobRun) -> None:
-    """Delete what is older than its schedule; the audit log tells how much of what."""
+    """Delete what is older than its schedule; the audit log tells how much of what, and is checked
+    once a day."""
     apply_rules(run.keep)
+    check_log(run.keep)
 
 
 def apply_rules(keep: Callable[[], None] = lambda: None) -> dict[str, int]:
@@ -168,9 +174,9 @@ def apply_rules(keep: Callable[[], None] = lambda: None) -> dict[str, int]:
             gone[rule.name] = gone.get(rule.name, 0) + count
             keep()
             time.sleep(PAUSE)
-    if kept := _days("LABELHUB_TURN_DAYS")():
+    if kept := keeping_time(TURN_DAYS):
         _ended_runs(timezone.now() - kept).update(texts_deleted_at=timezone.now())
-    if kept := _days("LABELHUB_AUDIT_DAYS")():
+    if kept := keeping_time(AUDIT_DAYS):
         while count := cut_log(timezone.now() - kept):
             gone["audit log"] = gone.get("audit log", 0) + count
             keep()
@@ -191,12 +197,12 @@ def _apply(rule: Rule) -> int:
 
 
 def count_old() -> dict[str, int | None]:
-    """How many rows of each rule would go now; None: they are kept for ever."""
+    """How many rows of each rule would go now; None: none goes by its age."""
     counts: dict[str, int | None] = {}
     for rule in RULES:
         rows = rule.rows()
         counts[rule.name] = None if rows is None else rows.count()
-    kept = _days("LABELHUB_AUDIT_DAYS")()
+    kept = keeping_time(AUDIT_DAYS)
     old = None if kept is None else old_entries(timezone.now() - kept)
     counts["audit log"] = None if old is None else old.count()
     return counts

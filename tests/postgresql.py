@@ -13,6 +13,7 @@ REPEATED = {
     "processes: servers, workers and widgets over one PostgreSQL and one Redis": ["services/*"],
     "programs that are killed, and go on with what they had committed": [
         "*/test_kill*",
+        "labelhub/test_repeat*",
         "labelhub/test_recovery*",
     ],
     "one who takes a thing shuts others out: leases, the queue, reserved money": [
@@ -53,7 +54,7 @@ REPEATED = {
         "agreement/test_rulings*",
         "agreement/test_sli*",
         "common/test_cache*",
-        "common/test_throttling*",
+        "common/test_throttle*",
         "common/test_outages*",
         "common/test_prepared*",
         "labelhub/test_console*",

@@ -18,8 +18,8 @@ from rest_framework.request import Request
 
 from apps.accounts.models import ApiKey, User
 from apps.common.prepared import prepared
+from apps.common.request_record import security
 from apps.common.sealing import digest
-from apps.common.security_log import security
 
 SCHEMES = ("token", "bearer")
 USE_RECORD_INTERVAL = timedelta(minutes=1)

@@ -220,6 +220,9 @@ class SiteKey(models.Model):
         SIGN = "sign", _("Signs who an author is")
         SERVER = "server", _("Posts messages from a server")
 
+    #: Most requests with one key, within so many seconds: 50 per second, in bursts of up to 200.
+    RATE = (200, 4)
+
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="keys")
     purpose = models.CharField(max_length=10, choices=Purpose.choices)
     kid = models.CharField(max_length=20, unique=True, help_text="Its name; no secret.")

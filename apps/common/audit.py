@@ -13,11 +13,12 @@ for the longest one, and could deadlock. So what is guaranteed is:
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -29,17 +30,20 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.locks import try_lock
 from apps.common.models import AuditCut, AuditEntry, AuditPerson
-from apps.common.security_log import security
+from apps.common.request_record import security
 from labelhub.core.errors import LabelhubError
 
 #: Characters of a value in ``changes``; longer ones are cut.
 LONGEST = 200
 #: The "hash before" of the first entry.
 GENESIS = "0" * 64
-#: Of PostgreSQL's advisory locks: one process chains or cuts at a time.
-_LOCK = 0x4C48_4155
+#: One process chains or cuts at a time.
+_CHAIN = "audit chain"
 _AT_ONCE = 1000
+#: With the few hours between two rounds of a worker: once a day.
+_CHECKED_EVERY = timedelta(hours=20)
 _SEAL = "UPDATE common_auditentry SET number = %s, hash = %s WHERE id = %s"
 
 
@@ -132,10 +136,12 @@ class Action(models.TextChoices):
     RETENTION_APPLIED = "retention.applied", _("Old data deleted")
     HOLD_RELEASED = "hold.released", _("Restored server released")
     LOG_CUT = "audit.cut", _("Old entries of this log deleted")
+    LOG_CHECKED = "audit.checked", _("This log was checked")
+    LOG_BROKEN = "audit.broken", _("This log was changed around LabelHub")
 
 
 #: Logged as warnings.
-_GRAVE = ("deleted", "removed", "erased", "refused", "revoked")
+_GRAVE = ("deleted", "removed", "erased", "refused", "revoked", "broken")
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +260,7 @@ def seal_entries() -> int:
     if not AuditEntry.objects.filter(number=None).exists():
         return 0
     with transaction.atomic():
-        if not _lock():
+        if not try_lock(_CHAIN):
             return 0
         number, last = _end_of_chain()
         unsealed = AuditEntry.objects.filter(number=None).select_related("actor", "subject_person")
@@ -290,15 +296,46 @@ def chain_head() -> ChainHead:
     return ChainHead(*_end_of_chain())
 
 
-def check_chain(noted: str = "") -> tuple[int, ChainHead]:
-    """Compute the chain anew; how many entries were checked, and the head.
+def check_log(keep: Callable[[], None] = lambda: None) -> None:
+    """Check the log if that was not done today, and record the result. ``keep`` is called between
+    entries."""
+    results = AuditEntry.objects.filter(action__in=[Action.LOG_CHECKED, Action.LOG_BROKEN])
+    if results.filter(at__gt=timezone.now() - _CHECKED_EVERY).exists():
+        return
+    try:
+        _, head = check_chain(keep=keep)
+        changes: dict[str, tuple[Any, Any]]
+        action, changes = Action.LOG_CHECKED, {"number": (None, head.number)}
+        changes["hash"] = (None, head.hash)
+    except BrokenChain as error:
+        action, changes = Action.LOG_BROKEN, {"message": (None, str(error))}
+    with transaction.atomic():
+        record(action, changes=changes)
+
+
+def check_chain(
+    noted: str = "", *, keep: Callable[[], None] = lambda: None
+) -> tuple[int, ChainHead]:
+    """Add what is not in the chain yet, and compute the chain anew; how many entries were checked,
+    and the head.
 
     Args:
         noted: a head from before, as ``number:hash``, which must still be in the chain.
 
     Raises:
-        BrokenChain: names the first entry that does not fit.
+        BrokenChain: names the first entry that does not fit; it is logged as an error.
     """
+    while seal_entries():
+        keep()
+    try:
+        return _check_chain(noted, keep)
+    except BrokenChain:
+        # For whoever watches the log, and for Sentry, which hears of Python's own lines only.
+        logging.getLogger("labelhub.security").exception("The audit log is broken")
+        raise
+
+
+def _check_chain(noted: str, keep: Callable[[], None]) -> tuple[int, ChainHead]:
     cut = AuditCut.objects.order_by("-number").first()
     head = ChainHead(cut.number, cut.hash) if cut else ChainHead(0, GENESIS)
     expected = _read_head(noted) if noted else None
@@ -309,6 +346,7 @@ def check_chain(noted: str = "") -> tuple[int, ChainHead]:
         head = _next_head(head, entry)
         _compare(head, expected)
         checked += 1
+        keep()
     if expected is not None and expected.number > head.number:
         raise BrokenChain(
             "The log ends with entry %(number)s, before the noted head %(noted)s.",
@@ -366,7 +404,7 @@ def cut_log(before: datetime, most: int = _AT_ONCE) -> int:
     log itself confirms them.
     """
     with transaction.atomic():
-        if not _lock():
+        if not try_lock(_CHAIN):
             return 0
         last = list(old_entries(before).order_by("number")[:most])[-1:]
         if not last:
@@ -379,16 +417,6 @@ def cut_log(before: datetime, most: int = _AT_ONCE) -> int:
         named = AuditEntry.objects.filter(subject_person=models.OuterRef("pk"))
         AuditPerson.objects.filter(~models.Exists(used), ~models.Exists(named)).delete()
     return count
-
-
-def _lock() -> bool:
-    """Exclude others until the transaction ends; False if another process is at it. SQLite has one
-    writer at a time anyway."""
-    if connection.vendor != "postgresql":
-        return True
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
-        return bool(cursor.fetchone()[0])
 
 
 def _end_of_chain() -> tuple[int, str]:

@@ -64,6 +64,7 @@ class IdempotentRequest(models.Model):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)
+    # For servers of the version before.
     token = models.UUIDField(unique=True, help_text="Of the process that does it.")
     fingerprint = models.CharField(max_length=64, help_text="Hash of method, address and body.")
     started_at = models.DateTimeField(db_index=True)

@@ -10,8 +10,7 @@ from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
 from apps.common.metrics import METHODS, OTHER, REQUEST_SECONDS, REQUESTS
-from apps.common.request_record import RequestRecord
-from apps.common.security_log import security
+from apps.common.request_record import RequestRecord, security
 
 access = structlog.get_logger("labelhub.access")
 

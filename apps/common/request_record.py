@@ -1,4 +1,4 @@
-"""What is known of the request that this thread or task serves."""
+"""What is known of the request that this thread or task serves, and the log of who did what."""
 
 import re
 import secrets
@@ -7,7 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import structlog
 from structlog.contextvars import bound_contextvars, get_contextvars
+
+#: Sign-ins, refusals and deletions, which no level switches off: names and ids, never texts.
+security = structlog.get_logger("labelhub.security")
 
 #: Key of the :class:`RequestRecord` in the scope of a request.
 RECORD = "labelhub.request"

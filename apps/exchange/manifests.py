@@ -75,6 +75,7 @@ def build_manifest(
     format_name: str,
     filters: Mapping[str, Any],
     created_at: datetime | None = None,
+    since: str = "",
     file: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The manifest, JSON-ready.
@@ -82,6 +83,7 @@ def build_manifest(
     Args:
         tally: of all rows of the file.
         filters: those of the export; empty for everything.
+        since: the cursor with which the next export has what comes after this one.
         file: its ``name``, ``bytes`` and ``sha256``.
     """
     project, guideline = tally.project, current_guideline(tally.project)
@@ -92,6 +94,7 @@ def build_manifest(
         "software": {"name": NAME, "version": VERSION},
         "format": format_name,
         "filters": {name: value for name, value in filters.items() if value},
+        "since": since,
         "file": dict(file),
         "counts": {
             "items": tally.items,

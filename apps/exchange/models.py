@@ -71,9 +71,9 @@ class SavedExport(models.Model):
 class Webhook(models.Model):
     """Another server that gets the events of a project, and the progress of its feed.
 
-    ``*_seen`` are the highest ledger ids that were read, ``*_settled`` those below which no row can
-    appear any more (see ``webhooks.event_feed``). ``turn`` counts the rounds: of two processes that
-    read at once, one writes.
+    ``*_settled`` are ledger ids up to which it was read (see ``webhooks.event_feed``); ``*_seen``
+    and ``mark`` are for servers of the version before. ``turn`` counts the rounds: of two processes
+    that read at once, one writes.
     """
 
     class Status(models.TextChoices):

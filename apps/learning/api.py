@@ -7,6 +7,7 @@ from rest_framework import serializers
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
+from apps.common.api.pagination import MOST
 from apps.common.api.viewsets import Router
 from apps.learning.report import report, suspect_rows
 from apps.learning.selectors import learning_state, may_see_suspects, suspects_of
@@ -124,8 +125,10 @@ class LearningViewSet(ProjectViewSet):
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("page", int, description="Of the suspects."),
-            OpenApiParameter("page_size", int, description="At most 1000."),
+            OpenApiParameter(
+                "page", {"type": "integer", "minimum": 1}, description="Of the suspects."
+            ),
+            OpenApiParameter("page_size", {"type": "integer", "minimum": 1, "maximum": MOST}),
         ],
     )
     def retrieve(self, request: SignedInApiRequest, **_: str) -> Response:

@@ -167,7 +167,7 @@ class ProviderCheckSerializer(serializers.Serializer[Any]):
 class ProvidersViewSet(ApiViewSet):
     """Base of viewsets of providers, whose models only ``owner`` may use; None: all projects."""
 
-    long_actions = ("test",)
+    repeatable_actions = ("test",)
     lookup_url_kwarg = "provider_id"
     serializer_class = ProviderSerializer
     owner: Project | None = None

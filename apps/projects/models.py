@@ -378,7 +378,8 @@ class Guideline(models.Model):
 class ImportBatch(models.Model):
     """One imported file or posted list; the worker that imports it writes the counts."""
 
-    #: The counts that REST and webhooks show.
+    #: The counts that REST and webhooks show: rows of the file that were new, filled up, unchanged
+    #: and so on, then what came of them. The rows of a file of labels are labels.
     COUNTS = (
         "created", "filled", "unchanged", "conflicts", "failed", "items_created", "labels_created",
         "gold_created", "unlabelled", "mapped_values", "left_out_values",

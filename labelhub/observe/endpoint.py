@@ -141,6 +141,11 @@ def _audit(now: datetime) -> Iterator[Metric]:
         "Seconds for which the oldest entry waits to be added to the chain.",
         state.unchained_seconds(now),
     )
+    yield _gauge(
+        "labelhub_audit_checked_seconds",
+        "Seconds since the audit log was last checked and found unchanged.",
+        state.unchecked_seconds(now),
+    )
 
 
 READERS: tuple[Callable[[datetime], Iterator[Metric]], ...] = (

@@ -17,8 +17,8 @@ from apps.common.request_record import (
     RequestRecord,
     request_context,
     request_id_from,
+    security,
 )
-from apps.common.security_log import security
 from apps.common.traces import SERVER, Span, span
 from labelhub.web.asgi_types import App, Message, Receive, Send
 

@@ -12,6 +12,7 @@ from django.db.models import Count, FloatField, Max, Min, Q
 from django.db.models.functions import Cast, Coalesce
 
 from apps.authors.models import Message, Question
+from apps.common.audit import Action
 from apps.common.jobs import job_state
 from apps.common.models import AuditEntry, Job
 from apps.debates.models import Run
@@ -123,3 +124,9 @@ def open_questions(now: datetime) -> dict[str, int]:
 def unchained_seconds(now: datetime) -> float:
     """For how long the oldest entry of the audit log waits to be added to its chain."""
     return age(now, AuditEntry.objects.filter(number=None).aggregate(oldest=Min("at"))["oldest"])
+
+
+def unchecked_seconds(now: datetime) -> float:
+    """Since the audit log was last checked and found unchanged, or else since its first entry."""
+    checks = AuditEntry.objects.filter(action=Action.LOG_CHECKED).aggregate(last=Max("at"))
+    return age(now, checks["last"] or AuditEntry.objects.aggregate(first=Min("at"))["first"])

@@ -352,7 +352,7 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_THROTTLE_CLASSES": ["apps.common.api.throttling.CallerThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.common.api.throttle.CallerThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["apps.common.api.parsers.PlainJSONParser"],
     "DEFAULT_METADATA_CLASS": "apps.common.api.metadata.ViewMetadata",

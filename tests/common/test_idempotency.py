@@ -10,9 +10,11 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
+from apps.common import shared_files
 from apps.common.api.idempotency import forget_requests
 from apps.common.models import IdempotentRequest
-from apps.projects.models import Item, Project
+from apps.exchange.services.imports import FOLDER
+from apps.projects.models import ImportBatch, Item, Project
 from apps.projects.services import create_project
 from tests.cases import all_cases
 from tests.factories.accounts import UserFactory, api_of
@@ -57,22 +59,6 @@ def test_keys_of_different_people_have_nothing_to_do_with_each_other(caller: Use
     assert post(UserFactory.create(), {**NEW, "slug": "another"}).status_code == 201
 
 
-def test_while_the_first_is_being_done_the_second_is_told_so(
-    caller: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inner: list[Any] = []
-
-    def slow(**fields: Any) -> Project:
-        inner.append(post(caller))
-        return create_project(**fields)
-
-    monkeypatch.setattr("apps.projects.api.views.create_project", slow)
-    assert post(caller).status_code == 201
-    body = inner[0].json()
-    assert (body["status"], body["code"], body["retryable"]) == (409, "request_in_progress", True)
-    assert Project.objects.count() == 1
-
-
 def test_what_failed_did_nothing_and_may_be_tried_again(
     caller: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,30 +73,6 @@ def test_what_failed_did_nothing_and_may_be_tried_again(
     assert post(caller).status_code == 201
     assert post(caller, {"slug": "no task"}, key="k2").status_code == 400
     assert post(caller, {**NEW, "slug": "k2"}, key="k2").status_code == 201
-
-
-def test_a_claim_whose_process_was_killed_lapses(caller: User) -> None:
-    post(caller)
-    Project.objects.all().delete()
-    rows = IdempotentRequest.objects.all()
-    rows.update(status=None, started_at=timezone.now() - timedelta(seconds=50))
-    assert post(caller).status_code == 409
-    rows.update(started_at=timezone.now() - timedelta(seconds=61))
-    assert post(caller).status_code == 201
-    assert post(caller)["Idempotency-Replayed"]
-
-
-def test_who_lost_the_claim_writes_nothing(caller: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    def taken_over(**fields: Any) -> Project:
-        rows = IdempotentRequest.objects.filter(status=None)
-        rows.update(started_at=timezone.now() - timedelta(seconds=61))
-        monkeypatch.undo()
-        assert post(caller).status_code == 201
-        return create_project(**{**fields, "slug": "doubled"})
-
-    monkeypatch.setattr("apps.projects.api.views.create_project", taken_over)
-    assert post(caller).status_code == 409
-    assert [project.slug for project in Project.objects.all()] == []  # one transaction in the test
 
 
 def test_secrets_in_answers_are_stored_encrypted(caller: User) -> None:
@@ -149,6 +111,33 @@ def test_a_file_is_known_again_however_it_is_packed() -> None:
     assert answers[0] == answers[1]
     assert client.post(url, b'{"text": "d"}\n', **raw).status_code == 422
     assert Item.objects.count() == 2
+
+
+def test_a_repeated_import_tells_how_far_the_first_one_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As if the process was killed once the import was queued."""
+    project = ProjectFactory.create()
+    client, url = member_api(project), f"{URL}{project.slug}/import/"
+    sent: dict[str, Any] = {"content_type": "application/x-ndjson", "HTTP_IDEMPOTENCY_KEY": "k"}
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr("apps.exchange.api.imports.run_import", killed)
+        with pytest.raises(SystemExit):
+            client.post(url, b'{"text": "a"}\n', **sent)
+    work = ("exchange.import", ImportBatch.objects.get().pk)
+    with monkeypatch.context() as patched:  # another process is at it
+        patched.setattr("apps.exchange.services.imports.work_on", lambda *_, **__: None)
+        waiting = client.post(url, b'{"text": "a"}\n', **sent)
+    assert (waiting.status_code, waiting.json()["id"]) == (202, work[1])
+    done = client.post(url, b'{"text": "a"}\n', **sent)
+    assert (done.status_code, done.json()["created"]) == (200, 1)
+    assert done["Idempotency-Replayed"] == "true"
+    assert (Item.objects.count(), ImportBatch.objects.count()) == (1, 1)
+    assert shared_files.names_in(FOLDER) == []  # nor does the repeated file stay
 
 
 @all_cases("key", ["", " ", "k" * 256, "k" * 1_000_000, "a\x00b", "٣", "ü", "a b"])

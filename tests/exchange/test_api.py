@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from rest_framework.test import APIClient
 
 from apps.accounts.roles import Role
-from apps.common.jobs import work_task
+from apps.common.jobs import waiting_jobs, work_task
 from apps.exchange.api import imports
 from apps.exchange.exporters import FORMATS, file_name
 from apps.exchange.services.imports import KIND
@@ -38,6 +38,7 @@ def test_a_json_list_is_imported_at_once() -> None:
     assert response.status_code == 200
     body = response.json()
     assert (body["created"], body["unchanged"], body["conflicts"]) == (1, 0, 0)
+    assert body["items_created"] == 1
     assert body["errors"] == [{"row": 2, "field": "text", "message": "The text is empty."}]
     assert (body["status"], body["rows"]) == ("done", 2)
     again = post(project, ROWS[:1], format="json").json()
@@ -85,15 +86,14 @@ def test_conflicts_are_listed_apart_from_errors() -> None:
 
 def test_a_body_that_cannot_be_read_just_now_goes_to_the_worker(
     monkeypatch: pytest.MonkeyPatch,
-    django_capture_on_commit_callbacks: Any,
-    sent_jobs: list[tuple[str, int]],
 ) -> None:
     monkeypatch.setattr(imports, "PAGE_WAITS", 0)
     rows = [{"id": "1", "text": "x" * 600_000}, {"id": "2", "text": "y" * 600_000}]
-    with django_capture_on_commit_callbacks(execute=True), all_places_taken():
+    with all_places_taken():
         response = post(ProjectFactory.create(), rows, format="json")
-    assert (response.status_code, sent_jobs) == (202, [(KIND, response.json()["id"])])
-    work_task(*sent_jobs[0])
+    batch = response.json()["id"]
+    assert (response.status_code, waiting_jobs(KIND)) == (202, [batch])
+    work_task(KIND, batch)
     assert ImportBatch.objects.get().created == 2
 
 

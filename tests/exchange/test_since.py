@@ -13,6 +13,7 @@ from rest_framework.test import APIClient
 from apps.accounts.roles import Role
 from apps.common.bulk import insert_rows
 from apps.common.feeds import read_cursor, write_cursor
+from apps.exchange.models import SavedExport
 from apps.labels.models import Annotator, Label
 from apps.labels.services import import_labels
 from apps.projects.models import Item, Project
@@ -21,6 +22,7 @@ from labelhub.core.errors import InvalidInput
 from tests.cases import all_cases
 from tests.exchange.helpers import url_of
 from tests.factories.agreement import decide
+from tests.factories.exchange import run_export
 from tests.factories.labels import draft, open_item, person, queued_items
 from tests.factories.projects import ProjectFactory, member_api
 
@@ -100,6 +102,27 @@ def test_an_export_since_a_cursor_has_what_came_or_changed() -> None:
     assert changed == [*names[1:], new.external_id]
     assert export(newer)[0] == []
     assert export("0")[0] == [*names, new.external_id]
+
+
+def test_a_saved_export_reads_on_from_the_one_before() -> None:
+    project = ProjectFactory.create()
+    items = queued_items(project, 3)
+    client = member_api(project)
+
+    def save(**asked: str) -> Any:
+        made = client.post(url_of("api_saved_export_list", project), asked).json()
+        run_export(SavedExport.objects.get(pk=made["id"]))
+        return client.get(url_of("api_saved_export", project, made["id"])).json()
+
+    first = save()
+    assert (first["items_done"], first["manifest"]["since"]) == (3, first["since"])
+    import_labels(project, [draft(items[1], person(project), "good")])
+    second = save(since=first["since"])
+    assert second["items_done"] == 1
+    assert second["manifest"]["filters"] == {"since": first["since"]}
+    url = url_of("api_saved_export_list", project)
+    assert client.post(url, {"since": second["since"]}).status_code == 422  # nothing is new
+    assert client.post(url, {"since": "x"}).status_code == 422
 
 
 def test_reviewers_who_may_have_no_file_read_no_feed() -> None:

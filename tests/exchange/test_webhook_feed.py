@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from apps.debates.models import Run
@@ -70,7 +71,7 @@ def test_every_event_is_queued_once_however_often_it_is_looked_for() -> None:
     for _ in range(3):
         derived(webhook)
         # The position is lost: everything is looked at anew.
-        Webhook.objects.update(label_seen=0, gold_seen=0, label_settled=0, gold_settled=0)
+        Webhook.objects.update(label_settled=0, gold_settled=0)
     found = list(webhook.deliveries.all())
     assert sorted(delivery.event for delivery in found) == [
         "export.finished", "gold.decided", "gold.withdrawn", "import.finished", "label.created",
@@ -127,7 +128,7 @@ def test_rows_of_others_are_passed_over_in_spans(monkeypatch: pytest.MonkeyPatch
     labelled(project)
     counts = [len(derived(webhook)) for _ in range(3)]
     assert counts[-1] == 1
-    assert webhook.label_seen == highest_ids().label
+    assert webhook.label_settled == highest_ids().label
 
 
 def test_of_two_that_look_at_once_one_writes() -> None:
@@ -145,7 +146,8 @@ def test_a_quiet_round_costs_few(django_assert_num_queries: Any) -> None:
     labelled(project, 2)
     webhook_of(project)
     delivery_queue.tend_webhooks()
-    with django_assert_num_queries(9):  # webhooks, two tops, three of work, replays, old, due
+    # Webhooks, tops, three of work, replays, old, due; PostgreSQL is asked who writes.
+    with django_assert_num_queries(9 if connection.vendor == "postgresql" else 8):
         delivery_queue.tend_webhooks()
 
 
@@ -190,11 +192,6 @@ def test_old_deliveries_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     Delivery.objects.filter(pk=rows[0].pk).update(finished_at=timezone.now() - timedelta(days=31))
     delivery_queue.delete_old()
     assert webhook.deliveries.count() == 4
-    # What is not settled may be looked at again: without its delivery it would be sent again.
-    Webhook.objects.update(label_settled=0)
-    delivery_queue.trim(webhook.pk)
-    assert webhook.deliveries.count() == 4
-    Webhook.objects.update(label_settled=highest_ids().label)
     delivery_queue.trim(webhook.pk)
     assert [delivery.pk for delivery in webhook.deliveries.order_by("pk")] == [
         rows[3].pk,

@@ -5,7 +5,7 @@ from typing import Any
 from apps.common.jobs import work_on
 from apps.exchange.models import Delivery, SavedExport, Webhook
 from apps.exchange.saved.services import KIND, save_export
-from apps.exchange.webhooks.event_feed import EVENTS, highest_ids, queue_events
+from apps.exchange.webhooks.event_feed import EVENTS, queue_events, settled_ids
 from apps.exchange.webhooks.services import create_webhook
 from apps.projects.models import Project
 
@@ -21,7 +21,7 @@ def webhook_of(project: Project, url: str = FAR, **fields: Any) -> Webhook:
 def derived(webhook: Webhook) -> list[Delivery]:
     """One round; then all deliveries, oldest first."""
     webhook.refresh_from_db()
-    queue_events(webhook, highest_ids())
+    queue_events(webhook, settled_ids())
     webhook.refresh_from_db()
     return list(webhook.deliveries.order_by("pk"))
 

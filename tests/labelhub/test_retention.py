@@ -1,11 +1,13 @@
 """Old data is deleted on schedule; what labels and reports need stays."""
 
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.utils import timezone
@@ -17,6 +19,7 @@ from apps.common.models import AuditEntry, Job
 from apps.debates.models import Run, Turn
 from apps.debates.selectors.experiments import turn_sums
 from apps.exchange.models import SavedExport
+from apps.exchange.webhooks.delivery_queue import KEPT, MOST_KEPT
 from apps.projects.models import ImportBatch, Invitation, Notification
 from labelhub import retention
 from tests.factories.accounts import UserFactory, browser_of
@@ -94,6 +97,26 @@ def test_what_is_past_its_schedule_goes_and_what_is_not_stays(
     assert counts(capsys) == {}
 
 
+def test_the_guide_says_what_is_deleted_when() -> None:
+    """Each rule with its days and its setting; other rows are of schedules elsewhere."""
+    guide = (settings.BASE_DIR / "docs/privacy.md").read_text()
+    table = re.findall(r"^\| (.+?)(?:: .+?)? \| (.+?) \| (.+?) \|$", guide, re.MULTILINE)
+    found = {what: (kept, setting) for what, kept, setting in table}
+    rules = {rule.name: rule.kept for rule in retention.RULES} | {"audit log": retention.AUDIT_DAYS}
+    faults = []
+    for name, kept in rules.items():
+        time = retention.keeping_time(kept)
+        words = "for ever" if time is None else f"{time.days} days"
+        shown, setting = found.get(name, ("", ""))
+        fits = shown.startswith(words) or time == timedelta()
+        if not fits or (f"`{kept}`" in setting) != isinstance(kept, str):
+            faults.append(f"{name}: {words}, {kept}; the guide says {shown}, {setting}")
+    assert faults == []
+    assert f"the newest {settings.LABELHUB_SAVED_EXPORTS} only" in found["saved exports"][0]
+    deliveries = f"{KEPT.days} days, and of a webhook the newest {MOST_KEPT:,} only"
+    assert found["webhook deliveries"][0] == deliveries
+
+
 def test_an_ended_run_keeps_answers_costs_and_times_without_its_texts(
     settings: Settings,
 ) -> None:
@@ -168,3 +191,24 @@ def test_a_worker_starts_the_job_every_few_hours(monkeypatch: pytest.MonkeyPatch
     assert Job.objects.get().kind == retention.KIND
     work_on(retention.KIND, 1)
     assert not Job.objects.exists()
+
+
+def test_the_audit_log_is_checked_once_a_day_and_the_result_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    results = AuditEntry.objects.filter(action__startswith="audit.").order_by("pk")
+    browser_of(UserFactory.create())
+    for _ in range(2):
+        work_on(retention.KIND, 1)
+    checked = results.get()
+    assert (checked.action, checked.changes["number"][1]) == (Action.LOG_CHECKED, 1)
+    tomorrow = timezone.now() + timedelta(days=1)
+    monkeypatch.setattr("apps.common.audit.timezone.now", lambda: tomorrow)
+    monkeypatch.setattr("apps.common.audit._hash", lambda *_: "another")
+    work_on(retention.KIND, 1)
+    assert not Job.objects.exists()
+    broken = results.last()
+    assert broken is not None
+    assert (broken.action, broken.changes["message"][1]) == (
+        Action.LOG_BROKEN, "Entry 1 was changed.",
+    )  # fmt: skip

@@ -1,6 +1,7 @@
 """The audit log as operators and managers look it up: pages, filters, CSV and REST."""
 
 import csv
+import re
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -17,7 +18,13 @@ from apps.common.audit import Action, record, seal_entries
 from apps.common.bulk import insert_rows
 from apps.common.models import AuditEntry
 from apps.projects.models import Project
-from tests.factories.accounts import PASSWORD, UserFactory, api_of, browser_of
+from tests.factories.accounts import (
+    PASSWORD,
+    ApiKeyFactory,
+    UserFactory,
+    api_of,
+    browser_of,
+)
 from tests.factories.projects import ProjectFactory, member
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +86,8 @@ def test_the_cursor_leads_through_all_entries_although_new_ones_come(operator: U
         url = page["next"]
     assert seen == sorted(seen, reverse=True)
     assert len(seen) == 5
+    refused = rest.get("/api/v1/audit/?cursor=ü")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "cursor")
 
 
 def test_managers_see_their_project_without_addresses(operator: User, project: Project) -> None:
@@ -98,6 +107,45 @@ def test_managers_see_their_project_without_addresses(operator: User, project: P
     assert [word in everything for word in ("192.0.2.7", "elsewhere")] == [True, True]
 
 
+#: Who may read and create there, of each scope; the rest is refused, to strangers of the project as
+#: if there were none. A session counts as a scope of its own.
+ADMIN, ANY = {"admin", "session"}, {"read", "label", "write", "admin", "session"}
+RIGHTS: dict[str, dict[str, set[str]]] = {
+    "GET audit/": {"operator": ADMIN},
+    "GET users/": {"operator": ADMIN},
+    "POST users/": {"operator": ADMIN},
+    "GET providers/": {"operator": ADMIN},
+    "GET projects/hotel/audit/": {"operator": ANY, "manager": ANY},
+    "GET projects/hotel/members/": {"operator": ANY, "manager": ANY},
+    "POST projects/hotel/invitations/": {
+        "operator": ANY - {"read", "label"}, "manager": ANY - {"read", "label"},
+    },
+}  # fmt: skip
+
+
+def test_each_role_with_each_scope_reaches_what_the_guide_says(
+    operator: User, project: Project
+) -> None:
+    people = {role.value: member(project, role) for role in Role}
+    people |= {"operator": operator, "stranger": UserFactory.create()}
+    clients = {(name, "session"): browser_of(user) for name, user in people.items()}
+    for name, user in people.items():
+        for scope in ANY - {"session"}:
+            ApiKeyFactory.create(user=user, scope=scope, plain=f"{name}-{scope}")
+            clients[name, scope] = Client(headers={"X-Api-Key": f"{name}-{scope}"})
+    faults = []
+    for address, allowed in RIGHTS.items():
+        method, path = address.split()
+        for (name, scope), client in clients.items():
+            answer = client.generic(method, f"/api/v1/{path}", "{}", "application/json")
+            expected = {403, 404} if name == "stranger" else {403}
+            if scope in allowed.get(name, set()):
+                expected = {200} if method == "GET" else {400}  # nothing is in the body
+            if answer.status_code not in expected:
+                faults.append(f"{address} {name} {scope}: {answer.status_code}")
+    assert faults == []
+
+
 def test_the_file_has_all_entries_and_guards_formulas(operator: User) -> None:
     done(Action.PROJECT_CHANGED, name="=HYPERLINK(1)", actor=operator)
     seal_entries()
@@ -107,6 +155,25 @@ def test_the_file_has_all_entries_and_guards_formulas(operator: User) -> None:
     assert len(rows) == 1
     assert rows[0][1:4] == ["operator", "Project changed", "'=HYPERLINK(1)"]
     assert AuditEntry.objects.filter(action=Action.EXPORT_DOWNLOADED).count() == 1
+
+
+def test_pages_name_fields_and_values_in_words_and_times_with_seconds(
+    operator: User, project: Project
+) -> None:
+    changes = {
+        "expires_at": (None, None), "role": ("viewer", "manager"), "is_active": (True, False),
+        "overlap": (1, 2), "never_heard_of": (None, ["a", "b"]),
+    }  # fmt: skip
+    done(Action.MEMBER_CHANGED, subject=project, actor=operator, changes=changes)
+    page = browser_of(operator).get("/audit/").content.decode()
+    shown = re.findall(r'<span class="audit__change">([^<]*)</span>', page)
+    assert shown == [
+        "Expires", "Role: Viewer → Manager", "Active: Yes → No", "Annotators per item: 1 → 2",
+        "Never heard of: – → a, b",
+    ]  # fmt: skip
+    assert re.search(r"<time datetime=[^>]*>[^<]* \d\d:\d\d:\d\d</time>", page)
+    row = api_of(operator).get("/api/v1/audit/?action=member.changed").json()["results"][0]
+    assert row["changes"]["is_active"] == [True, False]
 
 
 def test_a_page_of_a_long_log_costs_as_many_queries_as_one_of_a_short_log(

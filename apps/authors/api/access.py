@@ -4,17 +4,14 @@ A server key is found by its SHA-256 and its site in one query, so that an unkno
 one, another site's key and an unknown site get the same response in the same time.
 """
 
-import math
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, cast
 
-from django.core.cache import cache
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, Throttled
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -22,56 +19,42 @@ from rest_framework.views import APIView
 from apps.accounts.authentication import sent_key
 from apps.accounts.roles import Right
 from apps.authors.errors import BadField
-from apps.authors.models import Author, Site
+from apps.authors.models import Author, Site, SiteKey
 from apps.authors.selectors.authors import find_author, find_site_for
-from apps.authors.selectors.sites import site_of_server_key
+from apps.authors.selectors.sites import find_server_key
 from apps.common.api.errors import flatten_faults
 from apps.common.api.parsers import PlainJSONParser
 from apps.common.api.viewsets import ApiViewSet
-from apps.common.sealing import digest
 from apps.common.validation import join_faults
 
-#: Most requests with one key within so many seconds: 50 per second, in bursts of up to 200.
-MOST, WITHIN = 200, 4
 #: Longer than any key, so that nobody can make the server hash megabytes.
 LONGEST = 200
-
-
-class TooMany(Throttled):
-    """Too many requests with one key; the response says when to try again."""
-
-    default_code = "rate"
-    default_detail = "This key sends too many requests."
 
 
 @dataclass(frozen=True, slots=True)
 class SiteServer:
     """The sender of a request with a server key; not a user."""
 
-    site: Site
     is_authenticated: bool = True
 
 
 class SiteKeyAuthentication(BaseAuthentication):
     """``Authorization: Token sk_…``, ``Authorization: Bearer sk_…`` or ``X-Api-Key: sk_…``."""
 
-    def authenticate(self, request: Request) -> tuple[SiteServer, SiteServer] | None:
+    def authenticate(self, request: Request) -> tuple[SiteServer, SiteKey] | None:
         """The server of the site in the address, or None when no key was sent.
 
         Raises:
             AuthenticationFailed: (401) this site has no such server key in use.
-            TooMany: (429) the key was used too often.
         """
         plain = sent_key(request.headers)
         if plain is None:
             return None
         kwargs = request.parser_context["kwargs"]
-        site = site_of_server_key(kwargs["public_key"], plain[:LONGEST])
-        if site is None:
+        key = find_server_key(kwargs["public_key"], plain[:LONGEST])
+        if key is None:
             raise AuthenticationFailed("This is not a server key of this site, or it was revoked.")
-        count_use(digest(plain))
-        server = SiteServer(site)
-        return server, server
+        return SiteServer(), key
 
     def authenticate_header(self, _request: Request) -> str:
         """The scheme that a 401 response names."""
@@ -87,22 +70,9 @@ class HasSiteKey(BasePermission):
         Raises:
             NotAuthenticated: (401) it did not.
         """
-        if not isinstance(request.auth, SiteServer):
+        if not isinstance(request.auth, SiteKey):
             raise NotAuthenticated("Use one of the site's server keys (sk_…).")
         return True
-
-
-def count_use(key: str) -> None:
-    """Count one request in the present window of :data:`WITHIN` seconds, for all processes.
-
-    Raises:
-        TooMany: the window already has :data:`MOST` requests.
-    """
-    now = time.time()
-    name = f"authors:server:{key[:32]}:{int(now // WITHIN)}"
-    cache.add(name, 0, timeout=2 * WITHIN)
-    if cache.incr(name) > MOST:
-        raise TooMany(wait=math.ceil(WITHIN - now % WITHIN))
 
 
 class SiteKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -164,7 +134,7 @@ class SiteServerViewSet(ApiViewSet):
     @property
     def site(self) -> Site:
         """The site whose key was sent."""
-        return server_of(self.request).site
+        return site_of(self.request)
 
     def author(self, subject: str) -> Author:
         """The author with the host's id ``subject``.
@@ -179,9 +149,9 @@ class SiteServerViewSet(ApiViewSet):
         return read(sent)
 
 
-def server_of(request: Request) -> SiteServer:
-    """The sender of a request; only after :class:`HasSiteKey`."""
-    return cast(SiteServer, request.auth)
+def site_of(request: Request) -> Site:
+    """The site whose key was sent; only after :class:`HasSiteKey`."""
+    return cast(SiteKey, request.auth).site
 
 
 def read(sent: serializers.BaseSerializer[Any]) -> dict[str, Any]:

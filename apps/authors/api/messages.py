@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.roles import Right
-from apps.authors.api.access import HasSiteKey, SiteKeyAuthentication, read, server_of
+from apps.authors.api.access import HasSiteKey, SiteKeyAuthentication, read, site_of
 from apps.authors.api.records import MessageFilter, MessageSerializer
 from apps.authors.errors import BadField, ConsentRequired, TooLong
 from apps.authors.models import Erasure, Message, Question
@@ -367,7 +367,7 @@ def receive(request: Request) -> StoredMessage:
         BadField: fields are invalid; also all errors of ``post_message``.
     """
     sent = read(PostedMessageSerializer(data=request.data))
-    site = server_of(request).site
+    site = site_of(request)
     heard = post_message(
         site,
         sent["author"],

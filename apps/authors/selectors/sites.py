@@ -147,16 +147,15 @@ def signing_secrets(site: Site) -> dict[str, bytes]:
     return {key.kid: unseal(key.sealed) for key in keys if key.sealed is not None}
 
 
-def site_of_server_key(public_key: str, plain: str) -> Site | None:
-    """The site, if ``plain`` is one of its server keys in use."""
-    key = SiteKey.objects.select_related("site__project", "site__model__provider").filter(
+def find_server_key(public_key: str, plain: str) -> SiteKey | None:
+    """The key with its site, if ``plain`` is one of the site's server keys in use."""
+    keys = SiteKey.objects.select_related("site__project", "site__model__provider").filter(
         site__public_key=public_key,
         digest=digest(plain),
         purpose=SiteKey.Purpose.SERVER,
         revoked_at__isnull=True,
     )
-    found = key.first()
-    return found.site if found else None
+    return keys.first()
 
 
 def widget_config(known: KnownSite, language: str) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from apps.common.feeds import read_cursor, settled_keys, write_cursor
 SINCE = "since"
 HELP = (
     "Only what came after this cursor, each row once: `0`, or `since` of the last answer. `next` "
-    "is null when there is no more now. Then `count` is the number of rows in the answer."
+    "is null when there is no more now."
 )
 
 
@@ -60,6 +60,7 @@ class FeedPagination(PageNumberPagination):
         """For the OpenAPI document."""
         shown: dict[str, Any] = super().get_paginated_response_schema(schema)
         shown["properties"][SINCE] = {"type": "string", "description": "The next cursor."}
+        shown["properties"]["count"]["description"] = "All rows; with `since`, those of this page."
         return shown
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:

@@ -1,9 +1,12 @@
 """``Idempotency-Key``: a request that is sent again is done once, and gets the same answer.
 
-The key is claimed in a transaction of its own. The request then runs in one transaction that also
-stores its answer, so that both are there or neither is, whenever the process is killed. Who repeats
-a request whose process was killed waits until its claim lapses. Requests of ``long_actions`` write
-in several transactions; killed between the last of them and the stored answer, they run again.
+A request runs in one transaction that also stores its answer: both are there or neither is,
+whenever the process is killed, and it can be repeated at once. Meanwhile the same request is
+excluded by a lock of the transaction: on PostgreSQL it is told to wait, on SQLite, which has one
+writer at a time, it waits.
+
+What such a request only begins, as an import does, goes on after its transaction; who repeats it
+gets the present state of the same work.
 
 Answers may hold secrets that are shown once: they are stored encrypted, for a day. Errors are not
 stored: nothing was done, and the same request may succeed later.
@@ -13,28 +16,28 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
 from django.core.files.uploadedfile import UploadedFile
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.http import HttpResponse
 from django.utils import timezone
 from rest_framework.exceptions import ParseError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.common.locks import try_lock
 from apps.common.models import IdempotentRequest
 from apps.common.sealing import CannotOpen, seal, unseal
 from labelhub.core.errors import Conflict, InvalidInput
 
 HEADER = "Idempotency-Key"
+#: The header of an answer that was given before.
+REPLAYED = "Idempotency-Replayed"
 KEPT = timedelta(hours=24)
-#: A claim lapses after so long: its process was killed.
-CLAIM, LONG_CLAIM = timedelta(seconds=60), timedelta(minutes=15)
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 
 
@@ -64,29 +67,20 @@ def answer_once(
     key = request.headers[HEADER]
     if not _KEY.fullmatch(key):
         raise ParseError(f"{HEADER}: send 1 to 255 visible ASCII characters, such as a UUID.")
-    long = view.action in view.long_actions
-    claim = IdempotentRequest(
-        user_id=cast("int", request.user.pk),
-        key=key,
-        token=uuid4(),
-        fingerprint=_fingerprint(request),
-        started_at=timezone.now(),
-    )
-    if (known := _claim(claim, LONG_CLAIM if long else CLAIM)) is not None:
-        return _stored_answer(known)
-    ours = IdempotentRequest.objects.filter(token=claim.token)
-    try:
-        with nullcontext() if long else transaction.atomic():
+    user_id, fingerprint = cast("int", request.user.pk), _fingerprint(request)
+    with transaction.atomic():
+        if not try_lock(f"request {user_id} {key}"):
+            raise RequestInProgress("The first request with this key is still being done.")
+        rows = IdempotentRequest.objects.filter(user=user_id, key=key, status__isnull=False)
+        known = rows.filter(started_at__gt=timezone.now() - KEPT).first()
+        if known is None:
             response = handler(request, *args, **kwargs)
             if response.status_code < 400:
-                _store(ours, view.finalize_shown(request, response))
-    except BaseException:
-        with suppress(DatabaseError):  # then the claim lapses
-            ours.delete()
-        raise
-    if response.status_code >= 400:
-        ours.delete()
-    return response
+                _store(user_id, key, fingerprint, view.finalize_shown(request, response))
+            return response
+    if known.fingerprint != fingerprint:
+        raise KeyReused(f"{HEADER}: another request had this key; use a new one.")
+    return _stored_answer(known)
 
 
 def forget_requests() -> None:
@@ -96,39 +90,17 @@ def forget_requests() -> None:
         old.delete()
 
 
-def _claim(claim: IdempotentRequest, lapses: timedelta) -> IdempotentRequest | None:
-    """None if the request is ours to do; otherwise the row with its answer."""
-    names = ("fingerprint", "token", "started_at")
-    fresh: dict[str, Any] = {name: getattr(claim, name) for name in names}
-    row, created = IdempotentRequest.objects.get_or_create(
-        user_id=claim.user_id, key=claim.key, defaults=fresh
-    )
-    if created:
-        return None
-    age = claim.started_at - row.started_at
-    if age < KEPT:
-        if row.fingerprint != claim.fingerprint:
-            raise KeyReused(f"{HEADER}: another request had this key; use a new one.")
-        if row.status is not None:
-            return row
-        if age < lapses:
-            raise RequestInProgress("The first request with this key is still being done.")
-    taken = IdempotentRequest.objects.filter(pk=row.pk, token=row.token)
-    if not taken.update(**fresh, status=None, body=b""):
-        raise RequestInProgress("The first request with this key is still being done.")
-    return None
-
-
-def _store(ours: Any, response: Response) -> None:
-    """Store the answer; RequestInProgress if somebody has taken over our claim."""
+def _store(user_id: int, key: str, fingerprint: str, response: Response) -> None:
     response.render()
     stored = {
+        "token": uuid4(),
+        "fingerprint": fingerprint,
+        "started_at": timezone.now(),
         "status": response.status_code,
         "content_type": response.get("Content-Type", ""),
         "body": seal(response.content),
     }
-    if not ours.update(**stored):
-        raise RequestInProgress("The request took too long and is being done again.")
+    IdempotentRequest.objects.update_or_create(user_id=user_id, key=key, defaults=stored)
 
 
 def _stored_answer(row: IdempotentRequest) -> HttpResponse:
@@ -136,7 +108,7 @@ def _stored_answer(row: IdempotentRequest) -> HttpResponse:
         body = unseal(row.body)
     except CannotOpen:
         raise Conflict("This was done; its answer cannot be shown any more.") from None
-    headers = {"Idempotency-Replayed": "true"}
+    headers = {REPLAYED: "true"}
     return HttpResponse(
         body, status=row.status, content_type=row.content_type or None, headers=headers
     )

@@ -61,12 +61,17 @@ WITH_PAGES = ("404",)
 WRITING = ("409", "411")
 WITH_BODY = ("413", "415")
 CHANGING = ("patch", "put", "delete")
-#: Headers of requests, by name.
-HEADERS = {
-    "Idempotency-Key": "Of your choice, such as a UUID: the request is done once, and who sends it "
-    "again within a day gets the same answer.",
-    "If-Match": "The `ETag` of what you read: 412 if it was changed since.",
-    "If-None-Match": "The `ETag` that you have: 304 if nothing changed.",
+#: Headers of requests: what each is for, and its schema.
+HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "Idempotency-Key": (
+        (
+            "Of your choice, such as a UUID: the request is done once, and who sends it again "
+            "within a day gets the same answer; of an import the present state."
+        ),
+        {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    ),
+    "If-Match": ("The `ETag` of what you read: 412 if it was changed since.", {"type": "string"}),
+    "If-None-Match": ("The `ETag` that you have: 304 if nothing changed.", {"type": "string"}),
 }
 ANYTHING_OR_NULL = [{}, {"type": "null"}]
 #: Held while a generator runs, as generators keep state in shared objects.
@@ -94,6 +99,30 @@ class OperationSchema(AutoSchema):
         view: Any = self.view
         noun = str(view.basename).removeprefix("api_")
         return noun + STANDARD_ACTIONS.get(view.action, f"_{view.action}")
+
+    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
+        """With the headers that the operation heeds."""
+        operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
+        if operation is not None:
+            operation.setdefault("parameters", []).extend(self._headers(operation))
+        return operation
+
+    def _headers(self, operation: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Sites' servers repeat requests in their own way."""
+        view: Any = self.view
+        by_site = any("siteKey" in scheme for scheme in operation.get("security", []))
+        method = self.method.lower()
+        known = {
+            "If-None-Match": method == "get",
+            "If-Match": method in CHANGING and hasattr(view, "retrieve"),
+            "Idempotency-Key": method != "get"
+            and not by_site
+            and view.action not in getattr(view, "repeatable_actions", ()),
+        }
+        for name, heeded in known.items():
+            if heeded:
+                words, schema = HEADERS[name]
+                yield {"name": name, "in": "header", "description": words, "schema": schema}
 
     def get_summary(self) -> str:
         """The first line of the docstring."""
@@ -146,7 +175,9 @@ def _add_responses(operation: dict[str, Any], method: str, path: str) -> None:
         *(WRITING if method != "get" else ()),
         *(("412",) if method in CHANGING else ()),
     }
-    _add_headers(operation, method)
+    if method == "get":
+        unchanged = {"description": "Nothing changed since the `ETag` in `If-None-Match`."}
+        operation["responses"].setdefault("304", unchanged)
     if "requestBody" in operation:
         codes.update(WITH_BODY)
         operation["requestBody"]["required"] = True
@@ -155,25 +186,6 @@ def _add_responses(operation: dict[str, Any], method: str, path: str) -> None:
     for code, answer in operation["responses"].items():
         if code >= "400" and "content" not in answer:
             answer.update(_response(answer["description"]))
-
-
-def _add_headers(operation: dict[str, Any], method: str) -> None:
-    """The headers that the operation heeds. Sites' servers repeat requests in their own way."""
-    by_site = any("siteKey" in scheme for scheme in operation.get("security", []))
-    known = {
-        "If-None-Match": method == "get",
-        "If-Match": method in CHANGING,
-        "Idempotency-Key": method != "get" and not by_site,
-    }
-    parameters = operation.setdefault("parameters", [])
-    parameters += [
-        {"name": name, "in": "header", "description": HEADERS[name], "schema": {"type": "string"}}
-        for name, heeded in known.items()
-        if heeded
-    ]
-    if method == "get":
-        unchanged = {"description": "Nothing changed since the `ETag` in `If-None-Match`."}
-        operation["responses"].setdefault("304", unchanged)
 
 
 def _response(words: str) -> dict[str, Any]:

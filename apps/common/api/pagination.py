@@ -3,12 +3,10 @@
 from typing import Any
 
 from rest_framework import pagination
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 
 _MOST_DIGITS = 4
-
-
 #: Rows of a page at most.
 MOST = 1000
 
@@ -49,6 +47,17 @@ class NewestFirst(_SizedPages, pagination.CursorPagination):
     slower than the first."""
 
     ordering = "-pk"
+
+    def decode_cursor(self, request: Request) -> Any:
+        """The position in ``cursor``.
+
+        Raises:
+            ValidationError: it is none; the framework's 404 would mean that the list is gone.
+        """
+        try:
+            return super().decode_cursor(request)
+        except NotFound:
+            raise ValidationError({"cursor": "Follow next or previous of an answer."}) from None
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         """The parameters for the OpenAPI document."""

@@ -1,11 +1,19 @@
-"""Base viewset and router of all REST resources."""
+"""Base viewset and router of all REST resources.
 
-from collections.abc import Sequence
+GETs have an ``ETag`` and heed ``If-None-Match``, changes heed ``If-Match`` (RFC 9110, 13). A tag is
+a hash of the response, so that no view has to know what its response depends on. Proxies that
+compress a response make its tag weak; both forms match.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
+from django.db import transaction
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseNotModified
+from django.utils.http import parse_etags
 from django_filters import FilterSet
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -15,7 +23,18 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.viewsets import GenericViewSet
 
 from apps.common.api import idempotency
-from apps.common.api.conditional import CONDITIONAL, change_if_match, lock_address, tagged
+from apps.common.locks import lock
+from labelhub.core.errors import Conflict
+
+CONDITIONAL = ("PATCH", "PUT", "DELETE")
+Handler = Callable[..., HttpResponse]
+
+
+class PreconditionFailed(Conflict):
+    """What the address names is no longer what the caller saw."""
+
+    code = "precondition_failed"
+    http_status = 412
 
 
 class ApiViewSet(GenericViewSet[Any]):
@@ -24,8 +43,8 @@ class ApiViewSet(GenericViewSet[Any]):
 
     filterset_class: ClassVar[type[FilterSet] | None] = None
     lookup_value_converter: ClassVar[str] = "int"
-    #: Actions that write in several transactions, or wait for other servers; see ``idempotency``.
-    long_actions: ClassVar[tuple[str, ...]] = ()
+    #: Actions that may be done twice, and are no transaction as they wait for other servers.
+    repeatable_actions: ClassVar[tuple[str, ...]] = ()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Once the caller is known, heed the headers that change how a write is done."""
@@ -35,10 +54,17 @@ class ApiViewSet(GenericViewSet[Any]):
         if request.method in SAFE_METHODS or handler is None:
             return
         if request.method in CONDITIONAL and "If-Match" in request.headers:
-            handler = partial(change_if_match, self, handler)
-        if idempotency.HEADER in request.headers and hasattr(request.user, "pk"):
+            handler = partial(self._change_if_match, handler)
+        once = idempotency.HEADER in request.headers and hasattr(request.user, "pk")
+        if once and self.action not in self.repeatable_actions:
             handler = partial(idempotency.answer_once, self, handler)
-        setattr(self, name, handler)
+        setattr(self, name, partial(self.answer_write, handler))
+
+    def answer_write(
+        self, handler: Handler, request: Request, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """The answer to a write; ``handler`` heeds its headers, which may mean a transaction."""
+        return handler(request, *args, **kwargs)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """The response, with its ``ETag`` if it shows what the address names."""
@@ -49,7 +75,7 @@ class ApiViewSet(GenericViewSet[Any]):
             request.method in CONDITIONAL and hasattr(self, "retrieve")
         )
         if shows and final.status_code == 200 and isinstance(final, HttpResponse):
-            return tagged(request, final)
+            return _tagged(request, final)
         return final
 
     def finalize_shown(self, request: Request, response: Response) -> Response:
@@ -59,7 +85,25 @@ class ApiViewSet(GenericViewSet[Any]):
     def lock_shown(self) -> None:
         """Until the transaction ends, nobody else changes by ``If-Match`` what the address shows;
         what was read before is read again."""
-        lock_address(self.request.path)
+        lock(self.request.path)
+
+    def _change_if_match(
+        self, handler: Callable[..., Response], request: Request, *args: Any, **kwargs: Any
+    ) -> Response:
+        """Call ``handler`` if the address still shows what ``If-Match`` names, in one transaction.
+
+        Raises:
+            PreconditionFailed: it does not, or it shows nothing.
+        """
+        with transaction.atomic():
+            self.lock_shown()
+            retrieve = getattr(self, "retrieve", None)
+            if retrieve is None:
+                raise PreconditionFailed("This address shows nothing that If-Match could name.")
+            shown = self.finalize_shown(request, retrieve(request, *args, **kwargs))
+            if _tags(request, "If-Match").isdisjoint({"*", _tag_of(shown)}):
+                raise PreconditionFailed("It was changed since you read it: read it again.")
+            return handler(request, *args, **kwargs)
 
     def needed_scope(self) -> str:
         """The scope that an API key needs here."""
@@ -109,6 +153,28 @@ class ApiViewSet(GenericViewSet[Any]):
         """The validated fields; subclasses may raise other errors."""
         sent.is_valid(raise_exception=True)
         return dict(sent.validated_data)
+
+
+def _tagged(request: Request, response: HttpResponse) -> HttpResponse:
+    """The response with its ``ETag``; 304 if a GET names it already."""
+    response["ETag"] = tag = _tag_of(response)
+    known = _tags(request, "If-None-Match")
+    if request.method in SAFE_METHODS and not known.isdisjoint({"*", tag}):
+        # Without the headers that describe the body.
+        kept = {name: value for name, value in response.items() if name != "Content-Type"}
+        return HttpResponseNotModified(headers=kept)
+    return response
+
+
+def _tag_of(response: HttpResponse) -> str:
+    if isinstance(response, Response):
+        response.render()
+    return f'"{hashlib.blake2b(response.content, digest_size=16).hexdigest()}"'
+
+
+def _tags(request: Request, header: str) -> set[str]:
+    tags = parse_etags(request.headers.get(header, ""))
+    return {tag.removeprefix("W/") for tag in tags}
 
 
 class Router(SimpleRouter):

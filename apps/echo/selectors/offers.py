@@ -6,6 +6,7 @@ from typing import TypeAlias
 from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter
+from drf_spectacular.utils import extend_schema_field
 
 from apps.authors.models import Author, Message, Site
 from apps.common.lists import SearchFilter
@@ -50,11 +51,13 @@ class CatalogueFilter(SearchFilter):
     """``?q=`` words that an item has all of; ``?active=`` whether it is offered."""
 
     q = CharFilter(method="find", label=_("Title, text or category"), max_length=LONGEST["title"])
-    active = ChoiceFilter(
-        choices=[("true", _("Offered")), ("false", _("Not offered"))],
-        method="narrow_to",
-        label=_("Show"),
-        empty_label=_("All"),
+    active = extend_schema_field({"type": "string", "enum": ["true", "false"]})(
+        ChoiceFilter(
+            choices=[("true", _("Offered")), ("false", _("Not offered"))],
+            method="narrow_to",
+            label=_("Show"),
+            empty_label=_("All"),
+        )
     )
 
     def find(self, rows: Items, _name: str, words: str) -> Items:

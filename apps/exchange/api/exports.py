@@ -1,5 +1,6 @@
 """REST: exports, streamed or saved with a manifest."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -12,9 +13,8 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
-from apps.common.feeds import BEGINNING, read_cursor, settled_keys, write_cursor
 from apps.exchange.downloads import export_response
-from apps.exchange.exporters import CHANGING, FORMATS, export_filters
+from apps.exchange.exporters import FORMATS, Filters, export_filters, next_cursor
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import checksum
 from apps.exchange.saved.services import (
@@ -26,6 +26,7 @@ from apps.exchange.saved.services import (
 )
 from apps.exchange.saved.views import file_response, manifest_response
 from apps.projects.api.viewsets import ProjectViewSet
+from apps.projects.models import Project
 from apps.reviews.queue.selectors import check_download
 from apps.reviews.search.query import MOST_ID
 
@@ -46,18 +47,24 @@ class ExportQuerySerializer(serializers.Serializer[Any]):
     filter = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_ID, help_text="The id of a saved filter."
     )
-
-
-class StreamedQuerySerializer(ExportQuerySerializer):
-    """Also the cursor of an earlier export."""
-
     since = serializers.CharField(
         required=False,
         allow_blank=True,
         help_text="Only items that came or changed after this cursor, or whose labels or gold did: "
-        "the `LabelHub-Since` header of an earlier export, or `0`. Items that were deleted are in "
-        "`item-changes/`.",
+        "`since` of an earlier saved export, the `LabelHub-Since` header of another one, or `0`. "
+        "Items that were deleted are in `item-changes/`.",
     )
+
+
+def _split(project: Project, asked: Mapping[str, Any]) -> tuple[str, Filters]:
+    """The format, and the filters."""
+    filters = export_filters(
+        project,
+        only=asked.get("only", ""),
+        filter_id=asked.get("filter"),
+        since=asked.get("since"),
+    )
+    return asked["format"], filters
 
 
 class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
@@ -67,6 +74,9 @@ class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
     filter = serializers.CharField(
         source="filters.filter", default="", read_only=True, help_text="The saved filter's name."
     )
+    since = serializers.CharField(
+        source="manifest.since", default="", read_only=True, help_text="For the next export."
+    )
     bytes = serializers.IntegerField(source="size", read_only=True)
     created_by = serializers.CharField(
         source="created_by.username", default=None, allow_null=True, read_only=True
@@ -75,8 +85,9 @@ class SavedExportSerializer(serializers.ModelSerializer[SavedExport]):
     class Meta:
         model = SavedExport
         fields = (
-            "id", "status", "message", "format", "only", "filter", "file_name", "bytes", "sha256",
-            "items_done", "items_total", "created_by", "created_at", "finished_at", "manifest",
+            "id", "status", "message", "format", "only", "filter", "since", "file_name", "bytes",
+            "sha256", "items_done", "items_total", "created_by", "created_at", "finished_at",
+            "manifest",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -97,7 +108,7 @@ class ExportViewSet(ProjectViewSet):
     content_negotiation_class = OneRenderer
 
     @extend_schema(
-        operation_id="project_export", parameters=[StreamedQuerySerializer], responses=EXPORT_FILE
+        operation_id="project_export", parameters=[ExportQuerySerializer], responses=EXPORT_FILE
     )
     def retrieve(self, request: SignedInApiRequest, **_: str) -> StreamingHttpResponse:
         """Export the project.
@@ -108,15 +119,9 @@ class ExportViewSet(ProjectViewSet):
         may come twice.
         """
         check_download(request.user, self.project)
-        asked = self.read_query(StreamedQuerySerializer)
-        filters = export_filters(
-            self.project, only=asked.get("only", ""), filter_id=asked.get("filter")
-        )
-        after = read_cursor(asked.get("since", BEGINNING), self.project.pk, len(CHANGING))
-        if "since" in asked:
-            filters["after"] = after
-        cursor = write_cursor(self.project.pk, settled_keys(CHANGING) or after)
-        response = export_response(self.project, format_name=asked["format"], filters=filters)
+        format_name, filters = _split(self.project, self.read_query(ExportQuerySerializer))
+        cursor = next_cursor(self.project, filters)
+        response = export_response(self.project, format_name=format_name, filters=filters)
         response["LabelHub-Since"] = cursor
         return response
 
@@ -138,15 +143,13 @@ class SavedExportViewSet(ProjectViewSet):
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Save an export.
 
-        A worker writes it; poll it until ``status`` is ``done``, then download its file. When an
+        A worker writes it; poll it until ``status`` is ``done``, then download its file. ``since``
+        is then the cursor with which the next export has only what is new or changed. When an
         author's data is deleted later, it becomes ``stale`` and its file is deleted.
         """
-        sent = self.read_body(ExportQuerySerializer)
-        filters = export_filters(
-            self.project, only=sent.get("only", ""), filter_id=sent.get("filter")
-        )
+        format_name, filters = _split(self.project, self.read_body(ExportQuerySerializer))
         export = save_export(
-            project=self.project, actor=request.user, format_name=sent["format"], filters=filters
+            project=self.project, actor=request.user, format_name=format_name, filters=filters
         )
         return Response(self.get_serializer(export).data, status=status.HTTP_202_ACCEPTED)
 

@@ -1,25 +1,31 @@
 """REST: imports of items and their labels."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple, cast
 
+from django.db import transaction
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.parsers import BaseParser, MultiPartParser
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.http import SignedInApiRequest
+from apps.accounts.models import User
 from apps.accounts.roles import Right
 from apps.common.api.errors import PROBLEM, problem_body
+from apps.common.api.idempotency import REPLAYED
 from apps.common.api.negotiation import OneRenderer
-from apps.common.jobs import start_job
+from apps.common.api.viewsets import Handler
 from apps.exchange.selectors import PAGE_WAITS, import_of, result_of
 from apps.exchange.services.imports import (
-    KIND,
+    discard_file,
     queue_import,
     receive_upload,
     run_import,
@@ -32,6 +38,12 @@ from labelhub.core.errors import InvalidInput, Unavailable
 #: Larger bodies are imported by the worker and answered with 202; poll ``imports/{id}/``.
 AT_ONCE_BYTES = 64 * 1024 * 1024
 PIECE = 1024 * 1024
+Status = ImportBatch.Status
+
+
+@extend_schema_field({"type": "string", "contentMediaType": "application/json"})
+class JsonTextField(serializers.JSONField):
+    """JSON in a query parameter."""
 
 
 class ImportQuerySerializer(serializers.Serializer[Any]):
@@ -61,7 +73,7 @@ class ImportQuerySerializer(serializers.Serializer[Any]):
         "with one summary in errors and the counts in unknown_values; add them as labels, as one "
         "new version of the schema; or import the rows without them.",
     )
-    label_map = serializers.JSONField(
+    label_map = JsonTextField(
         binary=True,
         default=dict,
         help_text='JSON object: value in the file → the label that it stands for, or "" to leave '
@@ -100,6 +112,10 @@ class ImportResultSerializer(serializers.ModelSerializer[ImportBatch]):
     """The outcome of an import; the first 1,000 faults are listed, all are counted."""
 
     rows = serializers.IntegerField(source="rows_done", read_only=True)
+    created = serializers.IntegerField(read_only=True, help_text="Rows of the file that were new.")
+    items_created = serializers.IntegerField(
+        read_only=True, help_text="Those of a file of labels are known by their id only."
+    )
     unknown_values = UnknownValueSerializer(
         many=True, help_text="Of refused rows: values that are no labels of the project."
     )
@@ -117,10 +133,11 @@ class ImportResultSerializer(serializers.ModelSerializer[ImportBatch]):
 
 
 class StoredBody(NamedTuple):
-    """A request body that was written to ``path``."""
+    """A file of a request that was written to ``path``."""
 
     path: Path
     content_type: str
+    name: str = "posted list"
 
 
 class StoredBodyParser(BaseParser):
@@ -140,48 +157,72 @@ class StoredBodyParser(BaseParser):
 
 
 class UploadViewSet(ProjectViewSet):
-    """Base of viewsets that import a file or a JSON list."""
+    """Base of viewsets that import a file or a JSON list.
 
-    long_actions = ("create",)
+    Whoever repeats a request with its ``Idempotency-Key`` gets the present result of the import
+    that the first one queued, and has it done if a killed process did not get that far.
+    """
+
     parser_classes = [MultiPartParser, StoredBodyParser]
     content_negotiation_class = OneRenderer
     content: ClassVar[ImportBatch.Content]
+    upload: StoredBody
+    batch: ImportBatch | None = None
 
-    def receive(self, request: SignedInApiRequest, name: str) -> ImportBatch:
-        """A batch for the file in the request, called ``name`` if that is given."""
-        body = request.data.get("body")
-        if isinstance(body, StoredBody):
-            path, file_name, content_type = body.path, name or "posted list", body.content_type
-        else:
-            upload = next(iter(request.FILES.values()), None)
-            if upload is None:
-                raise InvalidInput("file: nothing was sent; post a file or a JSON list.")
-            path, file_name = store_upload(upload.chunks()), name or upload.name
-            content_type = upload.content_type
-        return receive_upload(
-            project=self.project,
-            actor=request.user,
-            path=path,
-            file_name=file_name,
-            content_type=content_type,
-            content=self.content,
-        )
-
-    def import_batch(self, batch: ImportBatch, **choices: Any) -> Response:
-        """Import it now, or let a worker do it if it is large or the server is busy."""
-        small = batch.bytes_total <= AT_ONCE_BYTES
-        batch = queue_import(batch, **choices, send=not small)
-        if small:
+    def answer_write(
+        self, handler: Handler, request: Request, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """The result of the import that ``handler`` queues, or queued before. The file is stored
+        before and read after its transaction, as both may take minutes."""
+        self.upload = _store_file(request)
+        try:
+            queued = handler(request, *args, **kwargs)
+        finally:
+            if self.batch is None:  # refused, or queued before
+                discard_file(self.upload.path)
+        batch = self.batch or import_of(self.project, json.loads(queued.content)["id"])
+        if _is_small(batch) and batch.status in (Status.QUEUED, Status.RUNNING):
             with suppress(Unavailable):  # a worker can wait for longer
                 batch = run_import(batch.pk, patience=PAGE_WAITS)
-                if batch.status != ImportBatch.Status.FAILED:
-                    return Response(result_of(batch))
-                problem = problem_body(422, "import_failed", batch.message)
-                return Response(result_of(batch) | problem, status=422, content_type=PROBLEM)
-            start_job(KIND, batch.pk)
-        return Response(result_of(batch), status=HTTPStatus.ACCEPTED)
+        headers = {REPLAYED: "true"} if REPLAYED in queued else None
+        if batch.status != Status.FAILED:
+            done = batch.status == Status.DONE
+            code = HTTPStatus.OK if done else HTTPStatus.ACCEPTED
+            return Response(result_of(batch), status=code, headers=headers)
+        problem = problem_body(422, "import_failed", batch.message)
+        body = result_of(batch) | problem
+        return Response(body, status=422, content_type=PROBLEM, headers=headers)
+
+    def queue_upload(self, name: str, **choices: Any) -> Response:
+        """Queue the import of the file, called ``name`` if that is given."""
+        with transaction.atomic():
+            batch = receive_upload(
+                project=self.project,
+                actor=cast(User, self.request.user),
+                path=self.upload.path,
+                file_name=name or self.upload.name,
+                content_type=self.upload.content_type,
+                content=self.content,
+            )
+            self.batch = queue_import(batch, **choices, send=not _is_small(batch))
+        return Response(result_of(self.batch), status=HTTPStatus.ACCEPTED)
 
 
+def _store_file(request: Request) -> StoredBody:
+    body = request.data.get("body")
+    if isinstance(body, StoredBody):
+        return body
+    upload = next(iter(request.FILES.values()), None)
+    if upload is None:
+        raise InvalidInput("file: nothing was sent; post a file or a JSON list.")
+    return StoredBody(store_upload(upload.chunks()), upload.content_type or "", upload.name or "")
+
+
+def _is_small(batch: ImportBatch) -> bool:
+    return batch.bytes_total <= AT_ONCE_BYTES
+
+
+#: JSON as bytes too: generated clients cannot tell a list from the other bodies.
 BODIES = {
     "multipart/form-data": UploadSerializer,
     "application/json": OpenApiTypes.BINARY,
@@ -219,8 +260,8 @@ class ImportViewSet(UploadViewSet):
         asked = self.read_query(ImportQuerySerializer)
         columns = {name: asked[f"{name}_column"] for name in ("text", "id", "question", "gold")}
         columns["answer"] = asked["answer"]
-        return self.import_batch(
-            self.receive(request, asked["name"]),
+        return self.queue_upload(
+            asked["name"],
             columns={name: column for name, column in columns.items() if column},
             strict=asked["strict"],
             unknown_labels=asked["unknown_labels"],
@@ -259,7 +300,7 @@ class LabelImportViewSet(UploadViewSet):
         ``gold`` and others. Rows that are there already are unchanged.
         """
         asked = self.read_query(LabelFileQuerySerializer)
-        return self.import_batch(self.receive(request, asked["name"]))
+        return self.queue_upload(asked["name"])
 
 
 class ImportStateViewSet(ProjectViewSet):

@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.utils.text import slugify
 
+from apps.common.feeds import BEGINNING, read_cursor, settled_keys, write_cursor
 from apps.exchange.exporters import (
     huggingface,
     json_list,
@@ -36,8 +37,8 @@ ONLY = ("", "gold")
 
 #: What an export depends on; a cursor holds a key of each.
 CHANGING = (Item, ItemChange, Label, Gold)
-#: Of an export: ``only``, ``filter`` (a saved filter's name), ``query`` (its search) and ``after``
-#: (keys of :data:`CHANGING`).
+#: Of an export: ``only``, ``filter`` (a saved filter's name), ``query`` (its search) and ``since``
+#: (a cursor).
 Filters = dict[str, Any]
 #: Called with each chunk of rows before it is written.
 Watch = Callable[[Sequence[Row]], None]
@@ -87,8 +88,8 @@ def exported_items(project: Project, filters: Mapping[str, Any]) -> "QuerySet[It
     items: QuerySet[Item] = Item.objects.filter(project=project)
     if query := filters.get("query"):
         items = matching_items(project, read_query(query))
-    if after := filters.get("after"):
-        items = items.filter(_changed_after(project, *after))
+    if since := filters.get("since"):
+        items = items.filter(_changed_after(project, *read_cursor(since, project.pk, 4)))
     if only:
         items = items.filter(pk__in=Gold.objects.current().order_by().values("item"))
     return items
@@ -107,16 +108,32 @@ def _changed_after(project: Project, item: int, change: int, label: int, gold: i
     )
 
 
-def export_filters(project: Project, *, only: str = "", filter_id: int | None = None) -> Filters:
-    """The filters of an export: ``only``, and the name and search of a saved filter.
+def export_filters(
+    project: Project, *, only: str = "", filter_id: int | None = None, since: str | None = None
+) -> Filters:
+    """The filters of an export: ``only``, a cursor, and the name and search of a saved filter.
 
     Raises:
+        InvalidInput: ``since`` is no cursor of this project.
         NotFound: there is no such saved filter.
     """
-    if filter_id is None:
-        return {"only": only} if only else {}
-    saved = get_filter(project, filter_id)
-    return export_filters(project, only=only) | {"filter": saved.name, "query": saved.query}
+    filters: Filters = {"only": only} if only else {}
+    if since is not None:
+        read_cursor(since, project.pk, len(CHANGING))
+        filters["since"] = since
+    if filter_id is not None:
+        saved = get_filter(project, filter_id)
+        filters |= {"filter": saved.name, "query": saved.query}
+    return filters
+
+
+def next_cursor(project: Project, filters: Mapping[str, Any]) -> str:
+    """The cursor with which a later export has what came or changed after this one; to be asked for
+    before the export reads anything."""
+    keys = settled_keys(CHANGING)
+    if keys is None:
+        return str(filters.get("since", BEGINNING))
+    return write_cursor(project.pk, keys)
 
 
 def export_pieces(

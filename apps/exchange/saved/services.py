@@ -26,7 +26,13 @@ from apps.common.jobs import (
     start_job,
 )
 from apps.common.queues import HEAVY
-from apps.exchange.exporters import export_format, export_pieces, exported_items, file_name
+from apps.exchange.exporters import (
+    export_format,
+    export_pieces,
+    exported_items,
+    file_name,
+    next_cursor,
+)
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
@@ -207,6 +213,7 @@ def keep_exports() -> None:
 def _write(run: JobRun, export: SavedExport) -> None:
     project, name = export.project, export.stored_name
     erasures, tally = erasures_in(project), ExportTally(project)
+    since = next_cursor(project, export.filters)
     saved_at = time.monotonic()
 
     def report(size: int) -> None:
@@ -227,6 +234,7 @@ def _write(run: JobRun, export: SavedExport) -> None:
         format_name=export.format,
         filters=export.filters,
         created_at=export.created_at,
+        since=since,
         file={"name": export.file_name, "bytes": written.size, "sha256": written.sha256},
     )
     if erasures_in(project) != erasures:

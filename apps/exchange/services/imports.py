@@ -434,6 +434,7 @@ def _write_chunk(batch: ImportBatch, context: ImportContext, chunk: list["Positi
     Project.objects.select_for_update(no_key=True).get(pk=batch.project_id)
     context.check_schema()
     tally = write_chunk(context, [row for row, _, _ in chunk], batch)
+    batch.items_created += tally.created
     _add_tally(batch, tally, rows=len(chunk), reached=chunk[-1][1])
 
 

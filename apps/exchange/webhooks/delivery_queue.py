@@ -21,7 +21,7 @@ from django.utils import timezone
 from apps.common.jobs import JobRun, ensure_jobs, job
 from apps.common.sealing import CannotOpen
 from apps.exchange.models import Delivery, Webhook
-from apps.exchange.webhooks.event_feed import PING, continue_replay, highest_ids, queue_events
+from apps.exchange.webhooks.event_feed import PING, continue_replay, queue_events, settled_ids
 from apps.exchange.webhooks.payloads import body_of, message_id, signed_headers
 from apps.exchange.webhooks.transport import Answer, Post, sending
 from labelhub.core.phrases import Phrase
@@ -53,14 +53,14 @@ Status = Delivery.Status
 
 def tend_webhooks() -> None:
     """One round: queue new events, and start the jobs that send. One query without webhooks; waits
-    for no receiver."""
+    for no receiver, and two seconds at most for who writes to the ledger."""
     webhooks = list(Webhook.objects.all())
     if not webhooks:
         return
-    ends = highest_ids()
+    top = settled_ids()
     for webhook in webhooks:
         if webhook.active:
-            queue_events(webhook, ends)
+            queue_events(webhook, top)
     for webhook in Webhook.objects.filter(status=Webhook.Status.ACTIVE, replay__isnull=False):
         continue_replay(webhook)
     delete_old()
@@ -103,15 +103,13 @@ def send_due(run: JobRun) -> None:
 
 
 def trim(webhook_id: int) -> None:
-    """Keep the newest ended deliveries of a webhook, and those of unsettled ledger rows (see
-    ``event_feed``), which would be queued again."""
+    """Keep the newest ended deliveries of a webhook."""
     ended = Delivery.objects.filter(webhook=webhook_id, finished_at__isnull=False)
     newest = ended.order_by("-pk").values_list("pk", flat=True)
     edge = newest[MOST_KEPT : MOST_KEPT + 1].first()
     if edge is None:
         return
-    open_ = Q(label__gt=F("webhook__label_settled")) | Q(gold__gt=F("webhook__gold_settled"))
-    ids = list(ended.filter(pk__lte=edge).exclude(open_).values_list("pk", flat=True)[:2000])
+    ids = list(ended.filter(pk__lte=edge).values_list("pk", flat=True)[:2000])
     Delivery.objects.filter(pk__in=ids).delete()
 
 

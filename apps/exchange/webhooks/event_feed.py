@@ -2,14 +2,8 @@
 batches: what is new since its last round, or what is sent again.
 
 Several processes may do the same at once: a delivery's uid is made of its event, and only the
-process that read the row of the webhook last can write it (``turn``).
-
-On PostgreSQL a row with a lower id can appear after one with a higher id: ids are given when rows
-are written, and rows appear when their transaction is committed, minutes later for a large import.
-Times do not help either, since imported rows have their own. So ``seen`` (ids that were read) and
-``settled`` (ids below which all rows are visible) differ: an id is *marked*, and becomes settled
-when all transactions that run at that moment have ended. Unsettled rows are read again in each
-round. On SQLite one transaction writes at a time, so that every id is settled.
+process that read the row of the webhook last can write it (``turn``). The ledger is read up to its
+settled keys, below which no row can appear any more (:mod:`apps.common.feeds`).
 """
 
 import uuid
@@ -18,11 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from apps.common.feeds import settled_keys
 from apps.debates.models import Run
 from apps.exchange.models import Delivery, SavedExport, Webhook
 from apps.labels.models import Gold, Label
@@ -63,9 +58,6 @@ SPAN = 50_000
 SPANS = 10
 #: How long a transaction that ends a run, an import or an export may take.
 RUNS_LATE = timedelta(minutes=10)
-#: Between marking ids and asking which transactions run: a transaction that had a lower id by then
-#: has begun to write, and is among them.
-GRACE = timedelta(seconds=5)
 ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED)
 
 
@@ -88,26 +80,37 @@ class LedgerIds:
     gold: int
 
 
+def settled_ids() -> LedgerIds | None:
+    """Up to where the ledger can be read now; None while a long transaction writes to it."""
+    keys = settled_keys([Label, Gold])
+    return None if keys is None else LedgerIds(*keys)
+
+
 def highest_ids() -> LedgerIds:
     labels = Label.objects.order_by("-pk").values_list("pk", flat=True)
     golds = Gold.objects.order_by("-pk").values_list("pk", flat=True)
     return LedgerIds(labels.first() or 0, golds.first() or 0)
 
 
-def queue_events(webhook: Webhook, ends: LedgerIds) -> int:
-    """Queue the new events of the webhook; how many deliveries."""
+def position(read: LedgerIds) -> dict[str, Any]:
+    """The fields of a webhook that has read so far. Servers of the version before, which may run
+    beside ours, also know ``*_seen`` and ``mark``."""
+    labels = dict.fromkeys(("label_seen", "label_settled"), read.label)
+    return labels | dict.fromkeys(("gold_seen", "gold_settled"), read.gold) | {"mark": None}
+
+
+def queue_events(webhook: Webhook, top: LedgerIds | None) -> int:
+    """Queue the events of the webhook up to ``top`` of the ledger; how many deliveries."""
     now, changes = timezone.now(), dict[str, Any]()
     found: list[Delivery] = []
-    if (webhook.label_seen < ends.label or webhook.gold_seen < ends.gold) and has_room(webhook):
-        seen = LedgerIds(webhook.label_seen, webhook.gold_seen)
-        found, seen = next_deliveries(webhook, seen, ends)
-        changes |= {"label_seen": seen.label, "gold_seen": seen.gold}
+    read = LedgerIds(webhook.label_settled, webhook.gold_settled)
+    if top and (read.label < top.label or read.gold < top.gold) and has_room(webhook):
+        found, read = next_deliveries(webhook, read, top)
+        changes |= position(read)
     ended = _ended_work(webhook, now)
     if ended is not None:
         found += ended
         changes["runs_seen"] = now
-    late, settled = _settle(webhook, now, changes)
-    found, changes = [*late, *found], changes | settled
     if not found and not changes:
         return 0
     try:
@@ -260,91 +263,6 @@ def _ended_work(webhook: Webhook, now: datetime) -> list[Delivery] | None:
     missing = [delivery for delivery in found if delivery.uid not in known]
     aged = now - webhook.runs_seen > RUNS_LATE
     return missing if missing or aged else None
-
-
-def _settle(
-    webhook: Webhook, now: datetime, changes: dict[str, Any]
-) -> tuple[list[Delivery], dict[str, Any]]:
-    """(deliveries for rows that appeared late below the seen ids, changes of the webhook)."""
-    if connection.vendor != "postgresql":
-        return [], {
-            f"{name}_settled": changes[f"{name}_seen"]
-            for name in ("label", "gold")
-            if f"{name}_seen" in changes
-        }
-    mark = mark_of(webhook, now)
-    if mark is None or "before" not in mark:
-        return [], {"mark": mark} if mark != webhook.mark else {}
-    over = is_over(mark)  # before the query, which then sees all that is over
-    late, complete = _late(webhook, mark)
-    if over and complete:
-        ends = {"label_settled": mark["label"], "gold_settled": mark["gold"]}
-        return late, {"mark": None, **ends}
-    return late, {"mark": mark} if mark != webhook.mark else {}
-
-
-def _late(webhook: Webhook, mark: dict[str, Any]) -> tuple[list[Delivery], bool]:
-    """Deliveries for rows between the settled and the marked id that have none, and whether these
-    are all."""
-    queued = Delivery.objects.filter(webhook=webhook)
-    labels = (
-        labels_of(webhook)
-        .filter(pk__gt=webhook.label_settled, pk__lte=mark["label"])
-        .filter(~Exists(queued.filter(label=OuterRef("pk"))))
-        .order_by("pk")
-        .values("pk", *LABEL_FIELDS)[:BATCH]
-    )
-    golds = (
-        golds_of(webhook)
-        .filter(pk__gt=webhook.gold_settled, pk__lte=mark["gold"])
-        .filter(~Exists(queued.filter(gold=OuterRef("pk"))))
-        .order_by("pk")
-        .values("pk", *GOLD_FIELDS)[:BATCH]
-    )
-    found = ledger_deliveries(webhook, labels, golds)
-    return found, max(len(labels), len(golds)) < BATCH
-
-
-def oldest_writer() -> int:
-    """The number of the oldest transaction that still writes, or of the next one."""
-    return _query_number("pg_snapshot_xmin(pg_current_snapshot())")
-
-
-def next_writer() -> int:
-    """A number above those of all transactions that have begun to write.
-
-    The upper end of a snapshot is no such number: it is one above the newest transaction that has
-    *ended*, and a newer one may be writing.
-    """
-    return _query_number("pg_current_xact_id()")
-
-
-def _query_number(number: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {number}::text::bigint")
-        return int(cursor.fetchone()[0])
-
-
-def is_over(mark: dict[str, Any]) -> bool:
-    """Whether every transaction that ran when the mark was completed has ended."""
-    waits_for = mark.get("before")
-    return waits_for is not None and oldest_writer() >= waits_for
-
-
-def mark_of(webhook: Webhook, now: datetime) -> dict[str, Any] | None:
-    """The webhook's next mark: none, then ids, then also the transaction they wait for."""
-    if webhook.mark is None:
-        behind = (webhook.label_settled, webhook.gold_settled) != (
-            webhook.label_seen,
-            webhook.gold_seen,
-        )
-        ids = {"label": webhook.label_seen, "gold": webhook.gold_seen, "at": now.timestamp()}
-        return ids if behind else None
-    mark: dict[str, Any] = dict(webhook.mark)
-    aged = now.timestamp() - mark["at"] >= GRACE.total_seconds()
-    if aged and "before" not in mark:
-        mark["before"] = next_writer()
-    return mark
 
 
 def continue_replay(webhook: Webhook) -> int:

@@ -17,6 +17,7 @@ from apps.exchange.webhooks.event_feed import (
     PING,
     event_uid,
     highest_ids,
+    position,
     queue_again,
     wait_again,
     work_deliveries,
@@ -274,15 +275,11 @@ def _set(webhook: Webhook, **fields: Any) -> None:
 
 def _start_of_feed() -> dict[str, Any]:
     """The fields of a webhook that gets the events from now on."""
-    ends, now = highest_ids(), timezone.now()
+    now = timezone.now()
     return {
-        "label_seen": ends.label,
-        "label_settled": ends.label,
-        "gold_seen": ends.gold,
-        "gold_settled": ends.gold,
+        **position(highest_ids()),
         "runs_seen": now,
         "began_at": now,
-        "mark": None,
         "replay": None,
         "failures": 0,
         "failing_since": None,

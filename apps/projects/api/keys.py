@@ -5,7 +5,7 @@ from typing import Any
 
 import django_filters
 from django.db.models import QuerySet
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.response import Response
@@ -122,7 +122,13 @@ class ApiKeyViewSet(ApiViewSet):
         """
         return self.list_page(self.keys())
 
-    @extend_schema(request=NewApiKeySerializer, responses={201: MadeApiKeySerializer})
+    @extend_schema(
+        request=NewApiKeySerializer,
+        responses={
+            201: MadeApiKeySerializer,
+            404: OpenApiResponse(description="There is no such user or project."),
+        },
+    )
     def create(self, request: SignedInApiRequest) -> Response:
         """Create an API key.
 

@@ -172,7 +172,13 @@ class LabelViewSet(ProjectViewSet):
         request=AnswerSerializer,
         examples=[
             OpenApiExample(
-                "A label", value={"item": 1, "value": ["Food"], "lease": "TOKEN"}, request_only=True
+                "A label",
+                value={
+                    "item": 1,
+                    "value": ["Food"],
+                    "lease": "8c2fa2ae-5a4c-4a8c-9d2e-0d1f6f0a3b11",
+                },
+                request_only=True,
             )
         ],
         responses={

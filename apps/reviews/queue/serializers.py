@@ -258,5 +258,5 @@ class SkippedSerializer(serializers.Serializer[Any]):
     """What a skip answers."""
 
     item = serializers.IntegerField()
-    action = serializers.CharField()
+    action = serializers.ChoiceField(choices=["skip", "postpone"])
     created_at = serializers.DateTimeField()

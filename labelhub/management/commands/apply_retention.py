@@ -24,5 +24,5 @@ class Command(LabelhubCommand):
             return {"deleted": gone}
         counts = count_old()
         for name, count in counts.items():
-            self.say(f"{name}: {'kept for ever' if count is None else f'{count:,} would go'}")
+            self.say(f"{name}: {'not deleted by age' if count is None else f'{count:,} would go'}")
         return {"would_go": counts}

@@ -6,8 +6,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
-from apps.authors.api import access
-from apps.authors.models import Author, Message, Site
+from apps.authors.models import Author, Message, Site, SiteKey
 from apps.authors.services.sites import revoke_key
 from apps.common.sealing import digest
 from tests.authors.api.calling import message, refused, server, url
@@ -50,13 +49,12 @@ def test_an_unknown_site_answers_like_a_wrong_key(host: APIClient) -> None:
 def test_too_many_requests_with_one_key_wait(
     site: Site, host: APIClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(access, "MOST", 3)
-    monkeypatch.setattr(access, "WITHIN", 1000)
+    monkeypatch.setattr(SiteKey, "RATE", (3, 1000))
     address = url(site, "questions/?author=nobody")
     for _ in range(3):
         refused(host.get(address), 404, "not_found")
     response = host.get(address)
-    refused(response, 429, "rate")
+    refused(response, 429, "rate_limited")
     assert 0 < int(response["Retry-After"]) <= 1000
     refused(server(server_key(site)).get(address), 404, "not_found")
     monkeypatch.setattr(time, "time", lambda: 0.0)

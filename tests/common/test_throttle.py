@@ -23,7 +23,7 @@ URL = "/api/v1/projects/"
 def few(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
     caches["default"].clear()
     settings.LABELHUB_API_RATE = (2, 60)
-    monkeypatch.setattr("apps.common.api.throttling.time.time", lambda: 1_000_000.0)
+    monkeypatch.setattr("apps.common.api.throttle.time.time", lambda: 1_000_000.0)
 
 
 def test_the_headers_count_down_and_then_it_is_429() -> None:
@@ -45,7 +45,7 @@ def test_the_headers_count_down_and_then_it_is_429() -> None:
 def test_the_next_window_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     browser = browser_of(UserFactory.create())
     assert [browser.get(URL).status_code for _ in range(3)][2] == 429
-    monkeypatch.setattr("apps.common.api.throttling.time.time", lambda: 1_000_020.0)
+    monkeypatch.setattr("apps.common.api.throttle.time.time", lambda: 1_000_020.0)
     assert browser.get(URL).status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""Limits of requests per API key, or per person in a session, with the headers of the IETF's draft
+"""Limits of requests per key, or per person in a session, with the headers of the IETF's draft
 (draft-ietf-httpapi-ratelimit-headers-10)."""
 
 import math
@@ -22,7 +22,7 @@ class CallerThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: Any) -> bool:
         """Whether the caller has requests left; the response tells how many."""
-        most, window = settings.LABELHUB_API_RATE
+        most, window = getattr(request.auth, "RATE", settings.LABELHUB_API_RATE)
         caller = _caller(request)
         if not most or not caller:
             return True
@@ -42,7 +42,7 @@ class CallerThrottle(BaseThrottle):
 
 
 def _caller(request: Request) -> str:
-    """The key or else the person; sites' servers have limits of their own."""
-    if request.auth is None:
-        return f"user-{request.user.pk}" if request.user.is_authenticated else ""
-    return f"key-{request.auth.pk}" if hasattr(request.auth, "pk") else ""
+    """The key or else the person; "" for nobody."""
+    if request.auth is not None:
+        return f"{type(request.auth).__name__}-{request.auth.pk}"
+    return f"user-{request.user.pk}" if request.user.is_authenticated else ""
