@@ -6,16 +6,19 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.db import transaction
+from django.dispatch import Signal
 
 from apps.accounts.models import DirectoryGroup, GroupMember, User
 from apps.accounts.providers import must_use_provider
 from apps.accounts.services import ADD_USER, revoke_api_key
 from apps.accounts.sessions import end_sessions
-from apps.accounts.signals import groups_changed
 from apps.common.audit import Action, record
 
 logger = logging.getLogger(__name__)
 
+#: The provider's groups of ``user`` may have changed; sent in the transaction of the change.
+#: ``apps.projects`` gives and takes roles.
+groups_changed = Signal()
 LONGEST_NAME = 255
 #: More groups than any provider sends in a token.
 MOST_GROUPS = 2000
