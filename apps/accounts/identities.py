@@ -23,8 +23,7 @@ from django.db import IntegrityError, transaction
 
 from apps.accounts.directory import groups_of, may_sign_in, set_groups
 from apps.accounts.models import GroupMember, User
-from apps.accounts.services import revoke_api_key, shown_changes
-from apps.accounts.sessions import end_sessions
+from apps.accounts.services import shown_changes, shut_out
 from apps.common.audit import Action, differences, record
 from labelhub.core.errors import Forbidden
 
@@ -186,10 +185,8 @@ def _leave_no_other_way_in(user: User) -> None:
     user.set_unusable_password()
     user.must_change_password = False
     user.save(update_fields=["password", "must_change_password"])
-    for key in user.api_keys.active():
-        revoke_api_key(key=key)
     Authenticator.objects.filter(user=user).delete()
-    end_sessions(user)
+    shut_out(user)
 
 
 def _create(claims: Claims) -> User:

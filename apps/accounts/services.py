@@ -225,6 +225,15 @@ def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
 
 
 @transaction.atomic
+def shut_out(user: User) -> None:
+    """Revoke all API keys of ``user``, and end all sessions."""
+    for key in user.api_keys.active():
+        revoke_api_key(key=key)
+    if user.last_login is not None:
+        end_sessions(user)
+
+
+@transaction.atomic
 def change_user(*, user: User, actor: User, **changes: Any) -> User:
     """Change an account: ``email``, ``first_name``, ``last_name``, ``is_active``,
     ``is_superuser``. An account that is deactivated has no session any more.
