@@ -101,10 +101,10 @@ def oidc_logout(request: HttpRequest) -> HttpResponse:
 
     def end(oidc: Any) -> HttpResponse:
         oidc.log_out(request.POST.get("logout_token", ""))
-        return HttpResponse(headers={"Cache-Control": "no-store"})
+        return HttpResponse()
 
-    answer = _with(request, "oidc", end)
-    return answer if answer.status_code == 200 else HttpResponse(status=400)
+    status = 200 if _with(request, "oidc", end).status_code == 200 else 400
+    return HttpResponse(status=status, headers={"Cache-Control": "no-store"})
 
 
 @csrf_exempt

@@ -103,7 +103,7 @@ def test_taken_out_of_the_groups_that_may_sign_in_they_lose_everything_for_good(
 
 
 def test_signed_out_by_the_provider_they_are_out_at_once(ada: Employee) -> None:
-    token = ada.provider.logout_token(ADA["sub"])
+    token = ada.provider.logout_token("ada-1")
     assert Client().post("/accounts/oidc/logout/", {"logout_token": token}).status_code == 200
     assert ada.opens() == (False, False, True)
 

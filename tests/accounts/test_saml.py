@@ -3,13 +3,15 @@
 import base64
 import logging
 import re
+import zlib
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
 from django.conf import LazySettings
 from django.test import Client
 
-from apps.accounts.models import User
+from apps.accounts.models import ApiKey, User
 from tests.fakes.saml_idp import ENTITY, Idp, new_identity
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +110,19 @@ def test_an_answer_counts_once_and_in_the_browser_that_asked(client: Client, idp
     assert finish(client, answer)[0] == 302
     client.logout()
     assert finish(client, answer)[0] == 400
+
+
+def test_a_person_confirms_at_the_provider_which_is_to_ask_again(client: Client, idp: Idp) -> None:
+    finish(client, idp.answer(start(client)))
+    asked = client.post("/keys/", {"name": "script", "scope": "read"})["Location"]
+    there = client.get(asked).context["address"]
+    request = parse_qs(urlsplit(there).query)["SAMLRequest"][0]
+    assert b'ForceAuthn="true"' in zlib.decompress(base64.b64decode(request), -15)
+    assert not ApiKey.objects.exists()
+    status, back = finish(client, idp.answer(there))
+    assert (status, back) == (302, asked)
+    assert client.get(back)["Location"] == "/keys/"
+    assert ApiKey.objects.get().name == "script"
 
 
 def test_the_server_describes_itself_to_the_provider(client: Client, idp: Idp) -> None:
