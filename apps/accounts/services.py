@@ -158,8 +158,8 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
     Raises:
         Conflict: ``key`` was revoked, has expired, or was replaced before: whoever stole the old
             key gets no new one by it.
-        Forbidden: ``by`` is neither ``key`` nor operates the server: one that was stolen must not
-            get others that outlast it.
+        Forbidden: ``by`` is neither ``key`` nor has made it nor operates the server: one that was
+            stolen must not get others that outlast it.
     """
     key = ApiKey.objects.select_for_update().get(pk=key.pk)
     if key.revoked_at is not None or key.is_expired:
@@ -167,8 +167,8 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
     if key.rotated_at is not None:
         raise Conflict("This key was replaced already: create a new one.")
     if by is not None and by.pk != key.pk:
-        if not by.allows(ApiKey.Scope.ADMIN):
-            raise Forbidden("A key can replace only itself.")
+        if by.pk != key.made_by_id and not by.allows(ApiKey.Scope.ADMIN):
+            raise Forbidden("A key can replace only itself and keys that were created with it.")
         _require_cover(by, key)
     now = timezone.now()
     made_by_end = key.made_by.expires_at if key.made_by else None

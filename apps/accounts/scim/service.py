@@ -78,7 +78,7 @@ class UserSearch:
     """What accounts can be found by."""
 
     model: type[Model] = User
-    fields = {
+    attr_map = {
         ("userName", None, None): "scim_name",
         ("externalId", None, None): "scim_external_id",
         ("emails", None, None): "email",
@@ -96,7 +96,7 @@ class UserSearch:
             ValueError: an attribute or an operator cannot be searched.
         """
         parsed = SCIMParser().parse(SCIMLexer().tokenize(filter_query))
-        found: Q = _KnownOnly(cls.fields).transpile(parsed)
+        found: Q = _KnownOnly(cls.attr_map).transpile(parsed)
         return QuerySet(cls.model).filter(found).order_by("pk")
 
 
@@ -104,7 +104,7 @@ class GroupSearch(UserSearch):
     """What groups can be found by."""
 
     model = DirectoryGroup
-    fields = {
+    attr_map = {
         ("displayName", None, None): "name",
         ("externalId", None, None): "external_id",
     }

@@ -163,7 +163,7 @@ class ApiKeyViewSet(ApiViewSet):
         """Replace an API key.
 
         The new key is shown only here; the old one works for another ``grace_hours``. A program can
-        replace only its own key, unless it operates the server.
+        replace only its own key and those that it created, unless it operates the server.
         """
         require_confirmation(request)
         hours = self.read_body(RotateSerializer)["grace_hours"]
