@@ -139,16 +139,18 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
     def get_provider(
         self, request: HttpRequest, provider: str, client_id: str | None = None
     ) -> "Provider":
-        """The provider with that id, which is its issuer.
+        """The provider with that issuer or, in a sign-in that waits for a second step, of that
+        protocol.
 
         Raises:
             SocialApp.DoesNotExist: it is not configured (any more).
         """
-        if settings.LABELHUB_OIDC and provider == settings.LABELHUB_OIDC["issuer"]:
+        oidc = settings.LABELHUB_OIDC
+        if oidc and provider in (oidc["issuer"], "openid_connect"):
             from apps.accounts.oidc import oidc_provider  # noqa: PLC0415 - it loads requests
 
             return oidc_provider(request)
-        app = self.get_app(request, provider)
+        app = self.get_app(request, provider, client_id)
         if provider not in (app.provider_id, app.provider):
             raise SocialApp.DoesNotExist
         return app.get_provider(request)

@@ -9,6 +9,7 @@ from typing import Any
 import jwt
 import pytest
 import requests
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import LazySettings
@@ -19,6 +20,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.models import AuditEntry
+from tests.accounts.test_two_step import SECRET, code
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory, browser_of
 from tests.fakes.oidc_provider import CLIENT, Provider, new_key, oidc_provider
 
@@ -206,6 +208,20 @@ def test_a_person_without_a_password_confirms_at_the_provider(
         assert done.redirect_chain[-1][0] == url
     assert ada.api_keys.count() == 1
     assert User.objects.count() == 1
+
+
+def test_a_person_with_a_second_step_here_needs_it_after_the_provider(
+    client: Client, provider: Provider
+) -> None:
+    sign_in(client)
+    TOTP.activate(User.objects.get(), SECRET)
+    again = Client()
+    assert sign_in(again)["Location"] == "/accounts/2fa/"
+    assert signed_in(again) is None
+    assert b"Two-step verification" in again.get("/accounts/2fa/").content
+    assert again.post("/accounts/2fa/", {"code": code()}).status_code == 302
+    assert signed_in(again) == User.objects.get()
+    assert again.session.get_expiry_age() <= 12 * 3600
 
 
 def back_from(there: str) -> str:
