@@ -1,17 +1,19 @@
 """allauth's sign-in, without its public sign-up: by password, provider and second step."""
 
 import logging
+import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from allauth.account.adapter import DefaultAccountAdapter
-from allauth.account.internal.flows.login import get_authentication_records
-from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
+from allauth.account.internal.flows.login import get_authentication_records, record_authentication
 from allauth.core.internal.ratelimit import get_ip
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -23,16 +25,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from apps.accounts.identities import SignInRefused, sign_in_identity
+from apps.accounts.identities import SignInFailed, sign_in_identity
 from apps.accounts.models import User
-from apps.accounts.providers import by_provider, find_provider, must_use_provider, saml_app
-from apps.accounts.sessions import list_session
-from apps.accounts.sign_in_failures import failure_page
+from apps.accounts.providers import by_provider, choices, must_use_provider
+from apps.accounts.sessions import LISTED
 from apps.accounts.sign_ins import record_refusal
 from apps.common.addresses import shows_page
 from apps.common.audit import Action, record
 from apps.common.sealing import seal, unseal
-from labelhub.core.phrases import Phrase
 
 if TYPE_CHECKING:
     from allauth.socialaccount.providers.base import Provider
@@ -47,11 +47,25 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         """Never."""
         return False
 
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
+        """Also the provider, for people whom it signs in: they may have no other way."""
+        known = set(SocialAccount.objects.filter(user=user.pk).values_list("provider", flat=True))
+        at_provider = [
+            {"id": "provider", "description": name, "url": reverse(f"{prefix}_confirm")}
+            for issuer, name, prefix in choices()
+            if issuer in known
+        ]
+        return [*super().get_reauthentication_methods(user), *at_provider]
+
     def is_reauthentication_required(self, *, app: str) -> bool:
-        """Also before an account is connected with another one of the provider."""
-        if app == "allauth.socialaccount":
-            return True
-        return bool(super().is_reauthentication_required(app=app))
+        """Also before an account is connected with another one of the provider. Not if the person
+        has just confirmed there that it is they, which allauth does not count."""
+        if app != "allauth.socialaccount" and not super().is_reauthentication_required(app=app):
+            return False
+        since = time.time() - REAUTHENTICATION_TIMEOUT
+        records = get_authentication_records(self.request, self.request.user)
+        again = [row for row in records if row.get("reauthenticated") and row["at"] > since]
+        return not by_provider(again)
 
     def pre_login(
         self, request: HttpRequest, user: AbstractBaseUser, **kwargs: Any
@@ -81,7 +95,8 @@ class ClosedSignupAdapter(DefaultAccountAdapter):
         if by_provider(get_authentication_records(request, user)):
             hours = timedelta(hours=settings.LABELHUB_SSO_SESSION_HOURS)
             request.session.set_expiry(timezone.now() + hours)
-        list_session(request)
+        request.session[LISTED] = True
+        UserSession.objects.create_from_request(request)
         language = request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME)
         if language in dict(settings.LANGUAGES):
             User.objects.filter(pk=user.pk, language="").update(language=language)
@@ -124,42 +139,56 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
     def get_provider(
         self, request: HttpRequest, provider: str, client_id: str | None = None
     ) -> "Provider":
-        """The provider with that id, which is its issuer.
+        """The provider with that issuer or, in a sign-in that waits for a second step, of that
+        protocol.
 
         Raises:
             SocialApp.DoesNotExist: it is not configured (any more).
         """
-        found = find_provider(request, provider)
-        if found is None:
+        oidc = settings.LABELHUB_OIDC
+        if oidc and provider in (oidc["issuer"], "openid_connect"):
+            from apps.accounts.oidc import oidc_provider  # noqa: PLC0415 - it loads requests
+
+            return oidc_provider(request)
+        app = self.get_app(request, provider, client_id)
+        if provider not in (app.provider_id, app.provider):
             raise SocialApp.DoesNotExist
-        return found
+        return app.get_provider(request)
 
     def get_app(
         self, request: HttpRequest, provider: str, client_id: str | None = None
     ) -> SocialApp:
         """The SAML provider, as allauth's views of SAML ask for it."""
+        if not settings.LABELHUB_SAML:
+            raise SocialApp.DoesNotExist
+        from apps.accounts.saml import saml_app  # noqa: PLC0415 - it loads xmlsec
+
         app = saml_app()
-        if app is None or client_id != app.client_id:
+        if client_id not in (None, app.client_id):
             raise SocialApp.DoesNotExist
         return app
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Find or make the account; allauth then signs in who is known."""
-        if sociallogin.state.get("process") == AuthProcess.CONNECT:
-            self._check_connection(request, sociallogin)
+        """Find or make the account; allauth then signs in who is known. Who confirms at the
+        provider that it is they is signed in already.
+
+        Raises:
+            SignInRefused: the person is not let in.
+            SignInFailed: they are not who is to connect the account, or to confirm.
+        """
+        process, account = sociallogin.state.get("process"), sociallogin.account
+        mine = SocialAccount.objects.filter(user=request.user.pk, provider=account.provider)
+        same = mine.filter(uid=account.uid).exists()
+        if not same and (
+            process == AuthProcess.REDIRECT or (process == AuthProcess.CONNECT and mine)
+        ):
+            raise SignInFailed("another", f"{request.user} came back as {account.uid}")
+        if process == AuthProcess.CONNECT:
             return
-        try:
-            user = sign_in_identity(sociallogin.claims)
-        except SignInRefused as refusal:
-            logger.warning("refused %s: %s", sociallogin.account.uid, refusal.message)
-            record_refusal(None)
-            raise ImmediateHttpResponse(
-                failure_page(request, "refused", words=refusal.message)
-            ) from None
-        sociallogin.user = user
-        sociallogin.account = SocialAccount.objects.get(
-            provider=sociallogin.account.provider, uid=sociallogin.account.uid
-        )
+        sociallogin.user = sign_in_identity(sociallogin.claims)
+        sociallogin.account = SocialAccount.objects.get(provider=account.provider, uid=account.uid)
+        if process == AuthProcess.REDIRECT:
+            record_authentication(request, sociallogin.user, "socialaccount", reauthenticated=True)
 
     def on_authentication_error(
         self,
@@ -169,30 +198,18 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Log what allauth's views of SAML refuse, and say it on our page."""
+        """What allauth's views of SAML refuse is said on our page.
+
+        Raises:
+            SignInFailed: always.
+        """
         reason = "denied" if error == AuthError.CANCELLED else "rejected"
         detail = (extra_context or {}).get("saml_last_error_reason") or exception or error
-        logger.warning("sign-in by %s failed: %s: %s", provider.sub_id, reason, detail)
-        raise ImmediateHttpResponse(failure_page(request, reason))
+        raise SignInFailed(reason, str(detail))
 
     def get_connect_redirect_url(self, request: HttpRequest, socialaccount: SocialAccount) -> str:
         """Where people see what they are connected with."""
         return reverse("mfa_index")
-
-    def _check_connection(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        mine = SocialAccount.objects.filter(
-            user=request.user.pk, provider=sociallogin.account.provider
-        )
-        if mine.exclude(uid=sociallogin.account.uid).exists():
-            raise ImmediateHttpResponse(
-                failure_page(
-                    request,
-                    "refused",
-                    words=Phrase(
-                        "Your account is connected with somebody else of this provider already."
-                    ),
-                )
-            )
 
 
 class TwoStepAdapter(DefaultMFAAdapter):

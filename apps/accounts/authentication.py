@@ -8,15 +8,18 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from allauth.account.internal.flows.reauthentication import is_reauthentication_required
+from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from rest_framework.authentication import BaseAuthentication
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from apps.accounts.models import ApiKey, User
+from apps.accounts.providers import is_absent
 from apps.common.prepared import prepared
 from apps.common.request_record import security
 from apps.common.sealing import digest
@@ -35,7 +38,8 @@ class ApiKeyAuthentication(BaseAuthentication):
 
         Raises:
             AuthenticationFailed: (401) the key is unknown, revoked or expired (code
-                ``key_expired``), or its owner is inactive.
+                ``key_expired``), its owner is inactive, or has not come by the provider for too
+                long (code ``sign_in_required``).
             PermissionDenied: (403, code ``scope``) the key's scope is too narrow.
         """
         plain = sent_key(request.headers)
@@ -48,6 +52,12 @@ class ApiKeyAuthentication(BaseAuthentication):
             raise AuthenticationFailed(
                 f"This API key expired at {key.expires_at:%Y-%m-%d %H:%M} UTC: use another one.",
                 "key_expired",
+            )
+        if is_absent(key.user):
+            raise AuthenticationFailed(
+                f"The owner of this API key has not signed in by the company's sign-in for "
+                f"{settings.LABELHUB_SSO_KEY_DAYS} days: once they do, it works again.",
+                "sign_in_required",
             )
         needed = _needed_scope(request)
         if not key.allows(needed):
@@ -106,7 +116,22 @@ def active_key(headers: Mapping[str, str]) -> ApiKey | None:
     """The key in a request's headers, if key and owner are active."""
     plain = sent_key(headers)
     key = None if plain is None else _usable_key(plain)
-    return None if key is None or key.is_expired else key
+    return None if key is None or key.is_expired or is_absent(key.user) else key
+
+
+def require_confirmation(request: Request) -> None:
+    """Let a page's script do only what its owner has just confirmed with password, second step or
+    provider; programs with a key are not concerned.
+
+    Raises:
+        PermissionDenied: (403, code ``confirmation_required``) they have not.
+    """
+    by_session = isinstance(request.successful_authenticator, SessionAuthentication)
+    if by_session and is_reauthentication_required(request, app=""):
+        raise PermissionDenied(
+            "Confirm first that it is you, at /accounts/reauthenticate/, or use an API key.",
+            "confirmation_required",
+        )
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.db import transaction
+from django.dispatch import Signal
 
 from apps.accounts.models import DirectoryGroup, GroupMember, User
 from apps.accounts.providers import must_use_provider
-from apps.accounts.services import ADD_USER, revoke_api_key
-from apps.accounts.sessions import end_sessions
-from apps.accounts.signals import groups_changed
+from apps.accounts.services import ADD_USER, shut_out
 from apps.common.audit import Action, record
 
 logger = logging.getLogger(__name__)
 
+#: The provider's groups of ``user`` may have changed; sent in the transaction of the change.
+#: ``apps.projects`` gives and takes roles.
+groups_changed = Signal()
 LONGEST_NAME = 255
 #: More groups than any provider sends in a token.
 MOST_GROUPS = 2000
@@ -73,14 +75,7 @@ def apply_groups(user: User) -> None:
     _apply_creator(user, wanted=not groups.isdisjoint(settings.LABELHUB_SSO_ACCOUNT_CREATORS))
     groups_changed.send(sender=User, user=user)
     if not may_sign_in(groups) and must_use_provider(user):
-        _shut_out(user)
-
-
-def _shut_out(user: User) -> None:
-    for key in user.api_keys.active():
-        revoke_api_key(key=key)
-    if user.last_login is not None:
-        end_sessions(user)
+        shut_out(user)
 
 
 def _apply_operator(user: User, *, wanted: bool) -> None:

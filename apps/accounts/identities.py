@@ -9,10 +9,13 @@ address equals is a refusal: whoever owns that account connects it on its own pa
 import logging
 import re
 import unicodedata
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from allauth.mfa.models import Authenticator
-from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount import app_settings
+from allauth.socialaccount.models import SocialAccount, SocialLogin
+from allauth.socialaccount.providers.base import Provider
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -20,8 +23,7 @@ from django.db import IntegrityError, transaction
 
 from apps.accounts.directory import groups_of, may_sign_in, set_groups
 from apps.accounts.models import GroupMember, User
-from apps.accounts.services import revoke_api_key, shown_changes
-from apps.accounts.sessions import end_sessions
+from apps.accounts.services import shown_changes, shut_out
 from apps.common.audit import Action, differences, record
 from labelhub.core.errors import Forbidden
 
@@ -65,6 +67,49 @@ class SignInRefused(Forbidden):
     """The provider knows the person, but this server does not let them in."""
 
 
+class SignInFailed(Exception):
+    """Nobody is signed in, for one of ``sso_views.REASONS``; ``detail`` is for the log."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+def begin_sign_in(provider: Provider, claims: Claims) -> SocialLogin:
+    """allauth's unfinished sign-in of the person whom ``claims`` describe. Of the claims nothing is
+    stored but what an account has.
+
+    Raises:
+        SignInFailed: the subject is no usable one.
+    """
+    if not 0 < len(claims.subject) <= app_settings.UID_MAX_LENGTH:
+        raise SignInFailed("rejected", "the subject is empty or too long")
+    account = SocialAccount(provider=claims.issuer, uid=claims.subject)
+    login = SocialLogin(user=User(), account=account, provider=provider)
+    login.claims = claims
+    return login
+
+
+def claimed_groups(claims: Mapping[str, Any]) -> frozenset[str]:
+    """The groups in the claim of the settings; dots lead into objects, as in
+    ``realm_access.roles``. A claim that is missing means no groups: a person who was taken out of
+    the last one has none."""
+    name: str = settings.LABELHUB_SSO_GROUPS_CLAIM
+    value: Any = claims.get(name)
+    if value is None and "." in name:
+        value = claims
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+    if value is None and (name in (claims.get("_claim_names") or {}) or claims.get("hasgroups")):
+        logger.warning(
+            "the provider left out the groups of %s, who is in too many: let it send only those "
+            "that are assigned to this application",
+            claims.get("sub"),
+        )
+    found = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return frozenset(group for group in found if isinstance(group, str) and group)
+
+
 def sign_in_identity(claims: Claims) -> User:
     """The account of the person, with name, address and groups as the provider says.
 
@@ -77,6 +122,7 @@ def sign_in_identity(claims: Claims) -> User:
     except IntegrityError:  # their first sign-in in two windows at once
         user = _sign_in(claims)
     if user is None or not may_sign_in(groups_of(user)):
+        logger.warning("refused %s, whom no group lets in", claims.subject)
         raise SignInRefused(
             "Your account at %(provider)s may not use this server: ask who manages it to add you.",
             provider=claims.issuer,
@@ -124,6 +170,7 @@ def _linkable(claims: Claims) -> User | None:
         claims.domain_is_ours and not (owner.is_superuser or owner.is_staff or owner.makes_accounts)
     )
     if not trusted or not owner.is_active or SocialAccount.objects.filter(user=owner).exists():
+        logger.warning("refused %s, whose address %s has", claims.subject, owner)
         raise SignInRefused(
             "An account with the address %(email)s exists already. Sign in to it as before, and "
             "connect it under “Sign-in and security”, or ask an operator of this server.",
@@ -138,10 +185,8 @@ def _leave_no_other_way_in(user: User) -> None:
     user.set_unusable_password()
     user.must_change_password = False
     user.save(update_fields=["password", "must_change_password"])
-    for key in user.api_keys.active():
-        revoke_api_key(key=key)
     Authenticator.objects.filter(user=user).delete()
-    end_sessions(user)
+    shut_out(user)
 
 
 def _create(claims: Claims) -> User:

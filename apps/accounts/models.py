@@ -116,6 +116,14 @@ class ApiKey(models.Model):
         WRITE = "write", _("Read and write")
         ADMIN = "admin", _("Operate the server")
 
+    class State(models.TextChoices):
+        """What a key is to the person who looks at it."""
+
+        WORKS = "works", _("works")
+        REPLACED = "replaced", _("replaced")
+        EXPIRED = "expired", _("expired")
+        REVOKED = "revoked", _("revoked")
+
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_keys")
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=12, help_text="First characters, to recognise the key by.")
@@ -136,6 +144,15 @@ class ApiKey(models.Model):
         null=True, blank=True, help_text="When another key took its place; it soon ends."
     )
     revoked_at = models.DateTimeField(null=True, blank=True)
+    made_by = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="made_keys",
+        help_text="The key of the program that created it, with which it ends.",
+    )
 
     objects = ApiKeyQuerySet.as_manager()
 
@@ -149,6 +166,15 @@ class ApiKey(models.Model):
     def is_expired(self) -> bool:
         """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
+
+    @property
+    def state(self) -> State:
+        """Whether it works; a replaced one still does for a while."""
+        if self.revoked_at:
+            return self.State.REVOKED
+        if self.is_expired:
+            return self.State.EXPIRED
+        return self.State.REPLACED if self.rotated_at else self.State.WORKS
 
     def allows(self, scope: str) -> bool:
         """Whether its scope includes ``scope``."""

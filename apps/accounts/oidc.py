@@ -13,10 +13,12 @@ from typing import Any, cast
 
 import jwt
 import requests
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from allauth.account.utils import get_next_redirect_url
-from allauth.socialaccount import app_settings
+from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.helpers import complete_social_login
-from allauth.socialaccount.models import SocialAccount, SocialApp, SocialLogin
+from allauth.socialaccount.models import SocialAccount, SocialApp
+from allauth.socialaccount.providers.base import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
@@ -26,11 +28,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from apps.accounts.claims import claimed_groups
-from apps.accounts.identities import Claims
-from apps.accounts.models import User
+from apps.accounts.identities import Claims, SignInFailed, begin_sign_in, claimed_groups
 from apps.accounts.sessions import end_sessions
-from apps.accounts.sign_in_failures import failure_page
 from apps.common.sealing import keyed_hash
 
 logger = logging.getLogger(__name__)
@@ -41,17 +40,24 @@ ALGORITHMS = [
 ]  # fmt: skip
 #: Seconds by which the clocks of the two servers may differ.
 LEEWAY = 60
-#: Seconds for which the provider's addresses are kept.
-DISCOVERY_KEPT = 600
+#: Seconds for which the provider's addresses and keys are kept: a key that it withdraws counts no
+#: longer than that.
+KEPT = 600
+#: Seconds between two fetches of keys for tokens that no kept key has signed: whoever sends bad
+#: tokens causes no more, and a new key counts after at most that time.
+REFETCH_EVERY = 10
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 #: Seconds for which a logout token counts.
 LOGOUT_KEPT = 300
-#: All that can go wrong between this server and the provider.
-FAILURES = (OAuth2Error, jwt.PyJWTError, requests.RequestException, PermissionDenied)
-
-
-class _Untrusted(OAuth2Error):
-    """An answer of the provider that does not hold."""
+#: All that can go wrong between this server and the provider, and which reason it is.
+FAILURES: dict[type[Exception], str] = {
+    PermissionDenied: "expired",
+    requests.RequestException: "unavailable",
+    jwt.ExpiredSignatureError: "clock",
+    jwt.ImmatureSignatureError: "clock",
+    jwt.PyJWTError: "rejected",
+    OAuth2Error: "rejected",
+}
 
 
 class OidcProvider(OpenIDConnectProvider):
@@ -66,32 +72,6 @@ class OidcProvider(OpenIDConnectProvider):
     def get_scope(self) -> list[str]:
         """As configured."""
         return list(settings.LABELHUB_OIDC["scopes"])
-
-    def sociallogin(self, claims: dict[str, Any]) -> SocialLogin:
-        """An unfinished sign-in of the person whom verified ``claims`` describe. Of the claims
-        nothing is stored but what an account has.
-
-        Raises:
-            OAuth2Error: the subject is too long to be one.
-        """
-        if not 0 < len(claims["sub"]) <= app_settings.UID_MAX_LENGTH:
-            raise _Untrusted("the subject is empty or too long")
-        login = SocialLogin(
-            user=User(), account=SocialAccount(provider=self.sub_id, uid=claims["sub"]),
-            provider=self,
-        )  # fmt: skip
-        verified = claims.get("email_verified")
-        login.claims = Claims(
-            issuer=self.sub_id,
-            subject=claims["sub"],
-            email=_text(claims, "email").strip().lower(),
-            email_verified=None if verified is None else verified in (True, "true"),
-            username=_text(claims, "preferred_username"),
-            first_name=_text(claims, "given_name"),
-            last_name=_text(claims, "family_name") or _text(claims, "name"),
-            groups=claimed_groups(claims),
-        )
-        return login
 
 
 class OidcAdapter(OpenIDConnectOAuth2Adapter):
@@ -111,11 +91,11 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
             config = self._get(f"{issuer}/.well-known/openid-configuration")
             named = str(config.get("issuer", "")).rstrip("/")
             if named != issuer:
-                raise _Untrusted(f"the discovery document is of {named}, not of {issuer}")
+                raise OAuth2Error(f"the discovery document is of {named}, not of {issuer}")
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
                 if not isinstance(config.get(name), str):
-                    raise _Untrusted(f"the discovery document has no {name}")
-            cache.set(f"oidc:{issuer}", config, DISCOVERY_KEPT)
+                    raise OAuth2Error(f"the discovery document has no {name}")
+            cache.set(f"oidc:{issuer}", config, KEPT)
         return config
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
@@ -131,12 +111,12 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
         """
         claims = self.verified(tokens.get("id_token"), ["sub", "exp", "iat"])
         if not hmac.compare_digest(str(claims.get("nonce", "")), nonce):
-            raise _Untrusted("the ID token is for another sign-in (nonce)")
+            raise OAuth2Error("the ID token is for another sign-in (nonce)")
         address = self.openid_config.get("userinfo_endpoint")
         if address:
             more = self._get(address, {"Authorization": f"Bearer {tokens['access_token']}"})
             if more.get("sub") != claims["sub"]:
-                raise _Untrusted("userinfo is about somebody else")
+                raise OAuth2Error("userinfo is about somebody else")
             claims = {**more, **claims}
         return claims
 
@@ -147,21 +127,10 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
         """
         client = settings.LABELHUB_OIDC["client_id"]
         if not isinstance(token, str):
-            raise _Untrusted("there is no token")
-        header = jwt.get_unverified_header(token)
-        keys = jwt.PyJWKSet.from_dict(self._get(self.openid_config["jwks_uri"])).keys
-        fitting = [
-            key
-            for key in keys
-            if header.get("kid") in (None, key.key_id)
-            and key.public_key_use in (None, "sig")
-            and _signs(key, header.get("alg"))
-        ]
-        if not fitting:
-            raise _Untrusted("no published key fits the token")
-        claims = jwt.decode(
+            raise OAuth2Error("there is no token")
+        claims: dict[str, Any] = jwt.decode(
             token,
-            fitting[0].key,
+            self._signing_key(token),
             algorithms=ALGORITHMS,
             audience=client,
             issuer=self.openid_config["issuer"],
@@ -170,18 +139,31 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
         )
         several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
         if several and claims.get("azp") != client:
-            raise _Untrusted("the token was made for another client (azp)")
+            raise OAuth2Error("the token was made for another client (azp)")
         return claims
 
+    def _signing_key(self, token: str) -> Any:
+        """The published key that signed ``token``; a key that is not known is looked for again, as
+        the provider may have a new one, also under the old name or without one."""
+        address = self.openid_config["jwks_uri"]
+        name = f"oidc:keys:{address}"
+        kept = cache.get(name)
+        key = _find_key(kept, token) if kept else None
+        if key is None and (not kept or cache.add(f"{name}:again", True, REFETCH_EVERY)):  # noqa: FBT003 - a mark
+            kept = self._get(address)
+            cache.set(name, kept, KEPT)
+            key = _find_key(kept, token)
+        if key is None:
+            raise OAuth2Error("no published key signed the token")
+        return key
+
     def _get(self, address: str, headers: dict[str, str] | None = None) -> dict[str, Any]:
-        with requests.Session() as session:
-            answer = session.get(
-                address, headers=headers, timeout=settings.SOCIALACCOUNT_REQUESTS_TIMEOUT
-            )
+        with get_adapter().get_requests_session() as session:
+            answer = session.get(address, headers=headers)
         answer.raise_for_status()
         found = answer.json()
         if not isinstance(found, dict):
-            raise _Untrusted(f"{address} sent no object")
+            raise OAuth2Error(f"{address} sent no object")
         return found
 
 
@@ -199,17 +181,19 @@ def oidc_provider(request: HttpRequest) -> OidcProvider:
     return OidcProvider(request, app=app)
 
 
-def start(request: HttpRequest, process: str) -> str:
-    """The provider's address to send the browser to; ``process`` is allauth's.
+def start(request: HttpRequest, process: str, next_url: str | None = None) -> str:
+    """The provider's address to send the browser to; ``process`` is allauth's. To confirm who one
+    is (REDIRECT), the provider is to ask again.
 
     Raises: as :meth:`OidcAdapter.claims`.
     """
-    provider, nonce = oidc_provider(request), secrets.token_urlsafe(24)
-    response = provider.redirect(
+    nonce = secrets.token_urlsafe(24)
+    again = {"prompt": "login", "max_age": "0"} if process == AuthProcess.REDIRECT else {}
+    response = oidc_provider(request).redirect(
         request,
         process,
-        next_url=get_next_redirect_url(request),
-        auth_params={"nonce": nonce},
+        next_url=next_url or get_next_redirect_url(request),
+        auth_params={"nonce": nonce, **again},
         nonce=nonce,
     )
     return str(response["Location"])
@@ -218,21 +202,34 @@ def start(request: HttpRequest, process: str) -> str:
 def finish(request: HttpRequest) -> HttpResponse:
     """Take what the provider sent with the browser, and sign the person in.
 
-    Raises: as :meth:`OidcAdapter.claims`; PermissionDenied: the state is unknown or too old.
+    Raises: as :meth:`OidcAdapter.claims`; PermissionDenied: the state is unknown or too old;
+    SignInFailed: the provider refuses, or did not ask again.
     """
     provider = oidc_provider(request)
     state = provider.unstash_redirect_state(request, request.GET.get("state", ""))
     sent_by = request.GET.get("iss")
     if sent_by is not None and sent_by.rstrip("/") != provider.sub_id:
-        raise _Untrusted(f"the answer comes from {sent_by}")
+        raise OAuth2Error(f"the answer comes from {sent_by}")
     if "code" not in request.GET:
-        return _denied(request)
+        error = request.GET.get("error", "")
+        usual = error in ("access_denied", "login_required", "interaction_required")
+        detail = f"{error[:100]}: {request.GET.get('error_description', '')[:300]}"
+        raise SignInFailed("denied" if usual else "rejected", detail)
     adapter = provider.get_oauth2_adapter(request)
     client = adapter.get_client(request, provider.app)
     tokens = client.get_access_token(
         request.GET["code"], pkce_code_verifier=state.get("pkce_code_verifier")
     )
-    login = provider.sociallogin(adapter.claims(tokens, state["nonce"]))
+    claims = adapter.claims(tokens, state["nonce"])
+    # Some providers do not say when they asked; then it must do that they were told to.
+    asked_at, earliest = claims.get("auth_time"), time.time() - REAUTHENTICATION_TIMEOUT
+    if (
+        state["process"] == AuthProcess.REDIRECT
+        and isinstance(asked_at, int)
+        and asked_at < earliest
+    ):
+        raise SignInFailed("rejected", "the provider did not ask the person again")
+    login = begin_sign_in(provider, _read_claims(provider.sub_id, claims))
     login.state = state
     return cast(HttpResponse, complete_social_login(request, login))
 
@@ -245,11 +242,11 @@ def log_out(token: str) -> None:
     adapter = OidcAdapter(HttpRequest(), settings.LABELHUB_OIDC["issuer"])
     claims = adapter.verified(token, ["sub", "iat", "jti"])
     if LOGOUT_EVENT not in (claims.get("events") or {}) or "nonce" in claims:
-        raise _Untrusted("it is no logout token")
+        raise OAuth2Error("it is no logout token")
     if time.time() - claims["iat"] > LOGOUT_KEPT:
-        raise _Untrusted("the logout token is too old")
+        raise OAuth2Error("the logout token is too old")
     if not cache.add(f"oidc:logout:{keyed_hash('jti', claims['jti'])}", True, 2 * LOGOUT_KEPT):  # noqa: FBT003 - a mark
-        raise _Untrusted("the logout token was used before")
+        raise OAuth2Error("the logout token was used before")
     identity = (
         SocialAccount.objects.select_related("user")
         .filter(provider=adapter.provider_id, uid=claims["sub"])
@@ -260,35 +257,38 @@ def log_out(token: str) -> None:
         logger.warning("the provider signed %s out", identity.user)
 
 
-def _signs(key: jwt.PyJWK, algorithm: object) -> bool:
-    """Whether ``key`` is of the kind that ``algorithm`` needs; PyJWT fails with other errors."""
-    if algorithm not in ALGORITHMS:
-        return False
-    try:
-        jwt.get_algorithm_by_name(str(algorithm)).prepare_key(key.key)
-    except (TypeError, ValueError, jwt.PyJWTError):
-        return False
-    return True
+def _find_key(published: dict[str, Any], token: str) -> Any:
+    """The key that signed ``token``, or None; PyJWT fails in several ways for keys of other kinds.
+
+    Raises:
+        PyJWTError: it is no token, or there are no keys.
+    """
+    header = jwt.get_unverified_header(token)
+    if header.get("alg") not in ALGORITHMS:
+        return None
+    for key in jwt.PyJWKSet.from_dict(published).keys:
+        if header.get("kid") in (None, key.key_id) and key.public_key_use in (None, "sig"):
+            try:
+                jwt.PyJWS().decode(token, key.key, algorithms=[header["alg"]])
+            except (TypeError, ValueError, jwt.PyJWTError):
+                continue
+            return key.key
+    return None
 
 
-def reason_of(error: Exception) -> str:
-    """Which of the reasons of a failed sign-in ``error`` is."""
-    if isinstance(error, PermissionDenied):
-        return "expired"
-    if isinstance(error, requests.RequestException):
-        return "unavailable"
-    late = (jwt.ExpiredSignatureError, jwt.ImmatureSignatureError)
-    return "clock" if isinstance(error, late) else "rejected"
+def _read_claims(issuer: str, claims: dict[str, Any]) -> Claims:
+    def text(name: str) -> str:
+        value = claims.get(name)
+        return value if isinstance(value, str) else ""
 
-
-def _text(claims: dict[str, Any], name: str) -> str:
-    value = claims.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _denied(request: HttpRequest) -> HttpResponse:
-    error = request.GET.get("error", "")[:100]
-    detail = request.GET.get("error_description", "")[:300]
-    logger.warning("the provider refused a sign-in: %s: %s", error, detail)
-    usual = error in ("access_denied", "login_required", "interaction_required")
-    return failure_page(request, "denied" if usual else "rejected")
+    verified = claims.get("email_verified")
+    return Claims(
+        issuer=issuer,
+        subject=claims["sub"],
+        email=text("email").strip().lower(),
+        email_verified=None if verified is None else verified in (True, "true"),
+        username=text("preferred_username"),
+        first_name=text("given_name"),
+        last_name=text("family_name") or text("name"),
+        groups=claimed_groups(claims),
+    )

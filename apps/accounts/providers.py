@@ -1,25 +1,18 @@
-"""The company's providers, as configured, and who belongs to them.
-
-The classes for each protocol are imported when a sign-in needs them: they load ``requests`` and
-``xmlsec``.
-"""
-
-from __future__ import annotations
+"""The company's providers, as configured, and whom they bind."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import timedelta
+from typing import Any, NamedTuple
 
-from allauth.socialaccount.models import SocialAccount, SocialApp
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
-from django.http import HttpRequest
+from django.utils import timezone
 
 from apps.accounts.models import User
 
-if TYPE_CHECKING:
-    from allauth.socialaccount.providers.base import Provider
-
-#: In addresses of SAML, where allauth expects an organization.
-SAML_SLUG = "sso"
+#: The second steps that people set up; recovery codes come with the first.
+SECOND_STEPS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
 class Choice(NamedTuple):
@@ -27,40 +20,18 @@ class Choice(NamedTuple):
 
     issuer: str
     name: str
-    #: Names of the addresses that start a sign-in, and connect it with the own account.
-    start: str
-    connect: str
+    #: Names of its addresses begin with it.
+    prefix: str
 
 
 def choices() -> list[Choice]:
     """The configured providers."""
     found = []
     if oidc := settings.LABELHUB_OIDC:
-        found.append(Choice(oidc["issuer"], oidc["name"], "oidc_login", "oidc_connect"))
+        found.append(Choice(oidc["issuer"], oidc["name"], "oidc"))
     if saml := settings.LABELHUB_SAML:
-        found.append(Choice(saml["entity_id"], saml["name"], "sso_saml_login", "sso_saml_connect"))
+        found.append(Choice(saml["entity_id"], saml["name"], "sso_saml"))
     return found
-
-
-def find_provider(request: HttpRequest, issuer: str) -> Provider | None:
-    """The provider with that issuer (or entity id), if it is configured."""
-    if settings.LABELHUB_OIDC and issuer == settings.LABELHUB_OIDC["issuer"]:
-        from apps.accounts.oidc import oidc_provider  # noqa: PLC0415 - see above
-
-        return oidc_provider(request)
-    app = saml_app()
-    if app is not None and issuer in (app.provider_id, app.provider):
-        return app.get_provider(request)
-    return None
-
-
-def saml_app() -> SocialApp | None:
-    """The SAML provider in the form that allauth's views want."""
-    if not settings.LABELHUB_SAML:
-        return None
-    from apps.accounts.saml import build_app  # noqa: PLC0415 - see above
-
-    return build_app(settings.LABELHUB_SAML)
 
 
 def by_provider(records: Iterable[Mapping[str, Any]]) -> bool:
@@ -73,10 +44,31 @@ def must_use_provider(user: User) -> bool:
 
     Operators with a password are let in by it, for the day on which the provider is broken.
     """
-    if not choices():
-        return False
-    if user.is_superuser and user.has_usable_password():
+    if not choices() or (user.is_superuser and user.has_usable_password()):
         return False
     if settings.LABELHUB_SSO_ONLY:
         return True
     return not user.has_usable_password() and SocialAccount.objects.filter(user_id=user.pk).exists()
+
+
+def is_absent(user: User) -> bool:
+    """Whether ``user``, whom a provider signs in, has not come by it for so long that their API
+    keys rest: they may have left. One query, and only where the settings ask for it."""
+    days = settings.LABELHUB_SSO_KEY_DAYS
+    if not days or not choices():
+        return False
+    visits = SocialAccount.objects.filter(user_id=user.pk).values_list("last_login", flat=True)
+    return bool(visits) and max(visits) < timezone.now() - timedelta(days=days)
+
+
+def must_set_up(user: User, records: list[dict[str, Any]]) -> bool:
+    """Whether ``user`` must set up a second step before they see any page; ``records`` are the
+    ways by which the session was opened. One query, and only where the settings ask for it."""
+    required = settings.LABELHUB_REQUIRE_2FA
+    if not required or (required == "operators" and not (user.is_superuser or user.is_staff)):
+        return False
+    if by_provider(records) and not settings.LABELHUB_REQUIRE_2FA_SSO:
+        return False
+    if any(record.get("method") == "mfa" for record in records):
+        return False
+    return not Authenticator.objects.filter(user_id=user.pk, type__in=SECOND_STEPS).exists()

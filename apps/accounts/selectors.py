@@ -1,9 +1,15 @@
 """Look up users and their API keys."""
 
-from django.db.models import QuerySet
+from datetime import timedelta
+
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
 from labelhub.core.errors import NotFound
+
+#: How long the page of keys shows one that no longer works.
+ENDED_SHOWN = timedelta(days=30)
 
 
 def find_user(name: str) -> User | None:
@@ -23,8 +29,13 @@ def find_active_user(user_id: int) -> User | None:
 
 
 def keys_of(user: User) -> list[ApiKey]:
-    """The active keys of ``user``, newest first."""
-    return list(user.api_keys.active().select_related("project"))
+    """The keys of ``user`` that work, or did in the last :data:`ENDED_SHOWN`; newest first."""
+    since = timezone.now() - ENDED_SHOWN
+    recent = (
+        Q(expires_at=None) | Q(expires_at__gt=since),
+        Q(revoked_at=None) | Q(revoked_at__gt=since),
+    )
+    return list(user.api_keys.filter(*recent).select_related("project", "made_by"))
 
 
 def get_key(keys: "QuerySet[ApiKey]", key_id: int) -> ApiKey:

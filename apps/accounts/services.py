@@ -108,7 +108,7 @@ def create_api_key(
     Args:
         expires_at: when it stops working; None: never.
         project_id: the only project that it opens, in which ``user`` has a role; None: all.
-        by: the key with which a program asks; the new key can do no more.
+        by: the key with which a program asks; the new key can do no more, and ends with it.
 
     Raises:
         InvalidInput: the name is empty or too long, the scope unknown or not for this key, or the
@@ -123,6 +123,7 @@ def create_api_key(
         scope=scope,
         expires_at=expires_at,
         project_id=project_id,
+        made_by=by,
         prefix=plain[:PREFIX_LENGTH],
         digest=digest(plain),
     )
@@ -157,7 +158,8 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
     Raises:
         Conflict: ``key`` was revoked, has expired, or was replaced before: whoever stole the old
             key gets no new one by it.
-        Forbidden: ``by`` is neither ``key`` nor covers it.
+        Forbidden: ``by`` is neither ``key`` nor has made it nor operates the server: one that was
+            stolen must not get others that outlast it.
     """
     key = ApiKey.objects.select_for_update().get(pk=key.pk)
     if key.revoked_at is not None or key.is_expired:
@@ -165,15 +167,19 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
     if key.rotated_at is not None:
         raise Conflict("This key was replaced already: create a new one.")
     if by is not None and by.pk != key.pk:
+        if by.pk != key.made_by_id and not by.allows(ApiKey.Scope.ADMIN):
+            raise Forbidden("A key can replace only itself and keys that were created with it.")
         _require_cover(by, key)
     now = timezone.now()
-    lifetime = key.expires_at - key.created_at if key.expires_at else None
+    made_by_end = key.made_by.expires_at if key.made_by else None
+    lasts_until = now + (key.expires_at - key.created_at) if key.expires_at else None
     made = create_api_key(
         user=key.user,
         name=key.name,
         scope=key.scope,
-        expires_at=now + lifetime if lifetime else None,
+        expires_at=min(filter(None, [lasts_until, made_by_end]), default=None),
         project_id=key.project_id,
+        by=key.made_by,
     )
     ends, until = key.expires_at, now + grace
     key.expires_at = min(ends, until) if ends else until
@@ -199,8 +205,9 @@ def _require_cover(by: ApiKey | None, key: ApiKey) -> None:
         )
 
 
+@transaction.atomic
 def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
-    """Revoke ``key``; a second call changes nothing.
+    """Revoke ``key``, and the keys that programs created with it; a second call changes nothing.
 
     Raises:
         Forbidden: ``by`` is neither ``key`` nor covers it.
@@ -209,15 +216,21 @@ def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
         _require_cover(by, key)
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
-        with transaction.atomic():
-            key.save(update_fields=["revoked_at"])
-            record(
-                Action.KEY_REVOKED,
-                key,
-                name=f"{key.prefix}…",
-                changes={"owner": (key.user_id, key.user_id)},
-            )
+        key.save(update_fields=["revoked_at"])
+        owner = (key.user_id, key.user_id)
+        record(Action.KEY_REVOKED, key, name=f"{key.prefix}…", changes={"owner": owner})
+        for made in key.made_keys.active():
+            revoke_api_key(key=made)
     return key
+
+
+@transaction.atomic
+def shut_out(user: User) -> None:
+    """Revoke all API keys of ``user``, and end all sessions."""
+    for key in user.api_keys.active():
+        revoke_api_key(key=key)
+    if user.last_login is not None:
+        end_sessions(user)
 
 
 @transaction.atomic

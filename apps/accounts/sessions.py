@@ -42,17 +42,11 @@ class Device(NamedTuple):
 
 def device(user_agent: str) -> Device:
     """Browser and system, as people call them."""
-
-    def first(names: dict[str, str]) -> str:
-        return next((name for token, name in names.items() if token in user_agent), "")
-
-    return Device(first(BROWSERS), first(SYSTEMS))
-
-
-def list_session(request: HttpRequest) -> None:
-    """Give the session of a person who just signed in a row."""
-    request.session[LISTED] = True
-    UserSession.objects.create_from_request(request)
+    found = (
+        next((name for token, name in names.items() if token in user_agent), "")
+        for names in (BROWSERS, SYSTEMS)
+    )
+    return Device(*found)
 
 
 def note_use(request: HttpRequest) -> None:
@@ -95,7 +89,7 @@ def end_sessions(user: User, keep: HttpRequest | None = None) -> None:
     rows = UserSession.objects.filter(user=user)
     if keep is not None:
         update_session_auth_hash(keep, user)  # gives the session a new key
-        list_session(keep)
+        UserSession.objects.create_from_request(keep)
         rows = rows.exclude(session_key=keep.session.session_key)
     for row in rows:
         row.end()

@@ -16,6 +16,12 @@ from apps.accounts.selectors import find_user
 from apps.common.audit import Action, acting, record
 from apps.common.metrics import SIGN_INS
 
+#: Rows that let a person in: what to record when one is added, and removed, and its kind.
+WAYS_IN = {
+    Authenticator: (Action.SECOND_STEP_ADDED, Action.SECOND_STEP_REMOVED, "type"),
+    SocialAccount: (Action.IDENTITY_CONNECTED, Action.IDENTITY_REMOVED, "provider"),
+}
+
 
 @receiver(user_logged_in)
 def _record_sign_in(request: HttpRequest, user: User, **_: Any) -> None:
@@ -48,28 +54,15 @@ def record_refusal(user: User | None) -> None:
         record(Action.SIGN_IN_FAILED, user)
 
 
-@receiver(post_save, sender=Authenticator)
-def _record_second_step(instance: Authenticator, *, created: bool, **_: Any) -> None:
-    if created:
-        _record_way_in(Action.SECOND_STEP_ADDED, instance.user, new=instance.type)
+def _record_way_in(sender: type, instance: Any, *, created: bool | None = None, **_: Any) -> None:
+    """``created`` is None after a deletion."""
+    added, removed, kind = WAYS_IN[sender]
+    change = (None, getattr(instance, kind)) if created else (getattr(instance, kind), None)
+    if created is not False:
+        with transaction.atomic():
+            record(added if created else removed, instance.user, changes={"kind": change})
 
 
-@receiver(post_delete, sender=Authenticator)
-def _record_removed_step(instance: Authenticator, **_: Any) -> None:
-    _record_way_in(Action.SECOND_STEP_REMOVED, instance.user, old=instance.type)
-
-
-@receiver(post_save, sender=SocialAccount)
-def _record_identity(instance: SocialAccount, *, created: bool, **_: Any) -> None:
-    if created:
-        _record_way_in(Action.IDENTITY_CONNECTED, instance.user, new=instance.provider)
-
-
-@receiver(post_delete, sender=SocialAccount)
-def _record_removed_identity(instance: SocialAccount, **_: Any) -> None:
-    _record_way_in(Action.IDENTITY_REMOVED, instance.user, old=instance.provider)
-
-
-def _record_way_in(action: Action, user: User, old: str | None = None, new: str = "") -> None:
-    with transaction.atomic():
-        record(action, user, changes={"kind": (old, new or None)})
+for _model in WAYS_IN:
+    post_save.connect(_record_way_in, sender=_model)
+    post_delete.connect(_record_way_in, sender=_model)

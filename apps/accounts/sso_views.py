@@ -2,54 +2,96 @@
 
 import logging
 from collections.abc import Callable
-from typing import Any, cast
+from importlib import import_module
+from typing import Any
 
-from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
-from allauth.account.utils import get_next_redirect_url
+from allauth.account.internal.flows.reauthentication import (
+    is_reauthentication_required,
+    raise_if_reauthentication_required,
+    resume_request,
+)
 from allauth.core.internal.ratelimit import consume
+from allauth.socialaccount.providers.base import AuthProcess
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.accounts.http import SignedInRequest
-from apps.accounts.providers import saml_app
-from apps.accounts.sign_in_failures import failure_page
+from apps.accounts.identities import SignInFailed, SignInRefused
+from apps.accounts.sign_ins import record_refusal
 from apps.common.audit import acting
 from labelhub.core.errors import TooMany
 
 logger = logging.getLogger(__name__)
 #: Who changes an account at a sign-in, in the audit log.
 VIA = "company sign-in"
+#: Why a sign-in at the provider did not work → status, and what people read.
+REASONS = {
+    "denied": (403, _("You did not allow the sign-in, or your company does not allow it to you.")),
+    "expired": (
+        400,
+        _("This sign-in was started too long ago, in another browser, or was used already."),
+    ),
+    "unavailable": (503, _("The sign-in of your company does not answer. Try again in a minute.")),
+    "clock": (
+        502,
+        _("The clocks of this server and of your company's sign-in differ: tell an operator."),
+    ),
+    "rejected": (
+        502,
+        _("The answer of your company's sign-in cannot be trusted: tell an operator."),
+    ),
+    "another": (
+        403,
+        _("At your company's sign-in you are somebody else than the owner of this account."),
+    ),
+}
 
 
 @never_cache
 @require_safe
-def oidc_login(request: HttpRequest) -> HttpResponse:
+def sso_login(request: HttpRequest, protocol: str) -> HttpResponse:
     """Go to the provider, and come back signed in."""
-    return _with_oidc(request, lambda oidc: redirect(oidc.start(request, "login")))
+    return _with(request, protocol, lambda sso: redirect(sso.start(request, AuthProcess.LOGIN)))
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def oidc_connect(request: SignedInRequest) -> HttpResponse:
+def sso_connect(request: SignedInRequest, protocol: str) -> HttpResponse:
     """Go to the provider, and come back with one's account connected. GET is for the address that
     the browser shows after the password was asked for."""
     if request.method == "GET":
         return redirect("mfa_index")
     raise_if_reauthentication_required(request, app="allauth.socialaccount")
-    return _with_oidc(request, lambda oidc: _go(request, oidc.start(request, "connect")))
+    return _with(request, protocol, lambda sso: _go(request, sso.start(request, "connect")))
+
+
+@login_required
+@never_cache
+@require_safe
+def sso_confirm(request: SignedInRequest, protocol: str) -> HttpResponse:
+    """Confirm at the provider that it is still the same person; once they are back here, go on
+    with what allauth held up."""
+    if not is_reauthentication_required(request, app=""):
+        return resume_request(request) or redirect("mfa_index")
+    here = request.get_full_path()
+    return _with(
+        request,
+        protocol,
+        lambda sso: _go(request, sso.start(request, AuthProcess.REDIRECT, next_url=here)),
+    )
 
 
 @never_cache
 @require_safe
 def oidc_callback(request: HttpRequest) -> HttpResponse:
     """Where the provider sends the browser back."""
-    return _with_oidc(request, lambda oidc: oidc.finish(request))
+    return _with(request, "oidc", lambda oidc: oidc.finish(request))
 
 
 @csrf_exempt
@@ -59,42 +101,10 @@ def oidc_logout(request: HttpRequest) -> HttpResponse:
 
     def end(oidc: Any) -> HttpResponse:
         oidc.log_out(request.POST.get("logout_token", ""))
-        return HttpResponse(headers={"Cache-Control": "no-store"})
+        return HttpResponse()
 
-    answer = _with_oidc(request, end)
-    return answer if answer.status_code == 200 else HttpResponse(status=400)
-
-
-def _with_oidc(request: HttpRequest, do: Callable[[Any], HttpResponse]) -> HttpResponse:
-    """``do`` with the module of the protocol, which is loaded only where it is used."""
-    if not settings.LABELHUB_OIDC:
-        raise Http404
-    _limit(request)
-    from apps.accounts import oidc  # noqa: PLC0415 - it loads requests
-
-    try:
-        with acting(request, via=VIA):
-            return do(oidc)
-    except oidc.FAILURES as error:
-        return _failed(request, oidc.reason_of(error), error)
-
-
-@never_cache
-@require_safe
-def sso_saml_login(request: HttpRequest) -> HttpResponse:
-    """Go to the provider, and come back signed in."""
-    return _with_saml(request, lambda _views: redirect(_saml_start(request, "login")))
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def sso_saml_connect(request: SignedInRequest) -> HttpResponse:
-    """Go to the provider, and come back with one's account connected. GET is for the address that
-    the browser shows after the password was asked for."""
-    if request.method == "GET":
-        return redirect("mfa_index")
-    raise_if_reauthentication_required(request, app="allauth.socialaccount")
-    return _with_saml(request, lambda _views: _go(request, _saml_start(request, "connect")))
+    status = 200 if _with(request, "oidc", end).status_code == 200 else 400
+    return HttpResponse(status=status, headers={"Cache-Control": "no-store"})
 
 
 @csrf_exempt
@@ -103,54 +113,52 @@ def sso_saml_connect(request: SignedInRequest) -> HttpResponse:
 def saml(request: HttpRequest, organization_slug: str, view: str) -> HttpResponse:
     """One of allauth's views of SAML: ``acs`` takes the provider's answer, ``finish_acs`` signs in
     with our cookie, ``sls`` signs out, ``metadata`` describes this server to the provider."""
-    return _with_saml(request, lambda views: getattr(views, view)(request, organization_slug))
+
+    def answer(_saml: Any) -> Any:
+        from allauth.socialaccount.providers.saml import views  # noqa: PLC0415 - it loads xmlsec
+
+        return getattr(views, view)(request, organization_slug)
+
+    return _with(request, "saml", answer)
 
 
-def _with_saml(request: HttpRequest, do: Callable[[Any], HttpResponse]) -> HttpResponse:
-    """``do`` with allauth's views of SAML, which are loaded only where they are used."""
-    if not settings.LABELHUB_SAML:
+def _with(request: HttpRequest, protocol: str, act: Callable[[Any], HttpResponse]) -> HttpResponse:
+    """``act`` with the module of the protocol, or the page that says why it did not work.
+
+    Raises:
+        TooMany: the limit of ``SSO_RATE_LIMITS`` is reached.
+    """
+    if not {"oidc": settings.LABELHUB_OIDC, "saml": settings.LABELHUB_SAML}[protocol]:
         raise Http404
-    _limit(request)
-    from allauth.socialaccount.providers.saml import views  # noqa: PLC0415 - it loads xmlsec
-    from onelogin.saml2.errors import OneLogin_Saml2_Error  # noqa: PLC0415 - the same
-
+    limits = settings.SSO_RATE_LIMITS
+    if not consume(request, app="labelhub", action="start", config=limits, limit_get=True):
+        raise TooMany("Too many requests; wait a little and try again.")
+    # Loaded where it is used only: requests and xmlsec are large.
+    module = import_module(f"apps.accounts.{protocol}")
+    failures: dict[type[Exception], str] = module.FAILURES
     try:
         with acting(request, via=VIA):
-            return do(views)
-    except PermissionDenied as error:
-        return _failed(request, "expired", error)
-    except OSError as error:  # of the metadata's address
-        return _failed(request, "unavailable", error)
-    except (OneLogin_Saml2_Error, SyntaxError, KeyError) as error:  # of the metadata
-        return _failed(request, "rejected", error)
+            return act(module)
+    except SignInRefused as error:
+        record_refusal(None)
+        return _failed(request, 403, error.message, again=False)
+    except SignInFailed as error:
+        reason, detail = error.reason, str(error)
+    except tuple(failures) as error:
+        reason = next(reason for kind, reason in failures.items() if isinstance(error, kind))
+        detail = str(error)[:500]
+    logger.warning("sign-in at the provider failed: %s: %s", reason, detail)
+    return _failed(request, *REASONS[reason])
 
 
-def _saml_start(request: HttpRequest, process: str) -> str:
-    app = saml_app()
-    assert app is not None  # noqa: S101 - _with_saml has looked
-    response = app.get_provider(request).redirect(
-        request, process, next_url=get_next_redirect_url(request)
-    )
-    return cast(str, response["Location"])
-
-
-def _failed(request: HttpRequest, reason: str, error: Exception) -> HttpResponse:
-    logger.warning("sign-in at the provider failed: %s: %s", reason, str(error)[:500])
-    return failure_page(request, reason)
+def _failed(
+    request: HttpRequest, status: int, words: object, *, again: bool = True
+) -> HttpResponse:
+    context = {"words": words, "again": again}
+    return render(request, "accounts/sign_in_failed.html", context, status=status)
 
 
 def _go(request: HttpRequest, address: str) -> HttpResponse:
     """A page that leads on. The policy of forms forbids a redirect to another server after one,
     also along the provider's own redirects."""
     return render(request, "accounts/go_to_provider.html", {"address": address})
-
-
-def _limit(request: HttpRequest) -> None:
-    """Count a request.
-
-    Raises:
-        TooMany: the limit of ``SSO_RATE_LIMITS`` is reached.
-    """
-    limits = settings.SSO_RATE_LIMITS
-    if not consume(request, app="labelhub", action="start", config=limits, limit_get=True):
-        raise TooMany("Too many requests; wait a little and try again.")

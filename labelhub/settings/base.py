@@ -126,15 +126,14 @@ MIDDLEWARE = [
     "apps.common.middleware.SlashMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "apps.accounts.middleware.AuditMiddleware",
+    "apps.accounts.middleware.record_caller",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "apps.accounts.middleware.SignInMiddleware",
-    "apps.accounts.middleware.FirstPasswordMiddleware",
-    "apps.accounts.middleware.TwoStepMiddleware",
-    "apps.accounts.middleware.LastSeenMiddleware",
+    "apps.accounts.middleware.return_to_form",
+    "apps.accounts.middleware.FirstStepMiddleware",
+    "apps.accounts.middleware.note_session",
     "apps.common.middleware.LabelhubErrorMiddleware",
     "apps.common.api.middleware.RestAddressMiddleware",
 ]
@@ -301,6 +300,8 @@ LABELHUB_SSO_DOMAINS: list[str] = [
     domain.strip().lower() for domain in env.list("LABELHUB_SSO_DOMAINS", default=[])
 ]
 LABELHUB_SSO_SESSION_HOURS = env.float("LABELHUB_SSO_SESSION_HOURS", default=12)
+# Days after the last sign-in by the provider on which a person's API keys rest; 0: never.
+LABELHUB_SSO_KEY_DAYS = env.int("LABELHUB_SSO_KEY_DAYS", default=0)
 LABELHUB_SSO_GROUPS_CLAIM = env.str("LABELHUB_SSO_GROUPS_CLAIM", default="groups")
 # Groups of the provider: who may sign in (empty: everybody), operate, and create accounts.
 LABELHUB_SSO_ALLOWED_GROUPS: list[str] = env.list("LABELHUB_SSO_ALLOWED_GROUPS", default=[])

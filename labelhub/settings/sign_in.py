@@ -98,10 +98,10 @@ SCIM_SERVICE_PROVIDER = {
     ],
     "AUTH_CHECK_MIDDLEWARE": "apps.accounts.scim.service.require_token",
     "USER_ADAPTER": "apps.accounts.scim.adapters.ScimUser",
-    "USER_FILTER_PARSER": "apps.accounts.scim.filters.UserFilter",
+    "USER_FILTER_PARSER": "apps.accounts.scim.service.UserSearch",
     "GROUP_MODEL": "apps.accounts.models.DirectoryGroup",
     "GROUP_ADAPTER": "apps.accounts.scim.adapters.ScimGroup",
-    "GROUP_FILTER_PARSER": "apps.accounts.scim.filters.GroupFilter",
+    "GROUP_FILTER_PARSER": "apps.accounts.scim.service.GroupSearch",
     "GET_EXTRA_MODEL_FILTER_KWARGS_GETTER": "apps.accounts.scim.service.row_filter",
     "GET_EXTRA_MODEL_EXCLUDE_KWARGS_GETTER": "apps.accounts.scim.service.row_exclusion",
 }

@@ -3,11 +3,13 @@
 import logging
 import time
 from collections.abc import Iterator
+from functools import partialmethod
 from typing import Any
 
 import jwt
 import pytest
 import requests
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import LazySettings
@@ -18,6 +20,7 @@ from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common.models import AuditEntry
+from tests.accounts.test_two_step import SECRET, code
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory, browser_of
 from tests.fakes.oidc_provider import CLIENT, Provider, new_key, oidc_provider
 
@@ -46,8 +49,7 @@ def answer_of(client: Client, start: str = "/accounts/oidc/login/") -> str:
     """The address to which the provider sends the browser back."""
     there = client.get(start)
     assert there.status_code == 302, there.content
-    back = requests.get(there["Location"], allow_redirects=False, timeout=5)
-    return back.headers["Location"].removeprefix("http://testserver")
+    return back_from(there["Location"])
 
 
 def sign_in(client: Client, start: str = "/accounts/oidc/login/") -> HttpResponse:
@@ -124,6 +126,7 @@ def test_what_does_not_hold_signs_nobody_in_says_why_and_is_logged(
     for name, (changes, status, words) in TROUBLES.items():
         client = Client()
         wrong(provider, **{**right, **changes})
+        cache.clear()
         caplog.clear()
         answer = sign_in(client)
         logged = [r for r in caplog.records if r.name.startswith("apps.accounts")]
@@ -150,6 +153,81 @@ def test_an_unsigned_token_and_one_signed_with_the_secret_are_refused(
         )  # fmt: skip
         assert sign_in(client).status_code == 502
     assert not User.objects.exists()
+
+
+def test_keys_are_fetched_once_and_again_for_a_new_one_but_not_for_every_bad_token(
+    provider: Provider,
+) -> None:
+    for _ in range(3):
+        sign_in(Client())
+    assert provider.asked["keys"] == 1
+    bad = jwt.encode({"sub": "ada-1"}, "x" * 32, "HS256", {"kid": "1"})
+    other = jwt.encode({"sub": "ada-1"}, new_key(), "RS256", {"kid": "no such"})
+    for number in range(20):
+        token = (bad, other, "no.token.this", "")[number % 4]
+        assert Client().post("/accounts/oidc/logout/", {"logout_token": token}).status_code == 400
+    assert provider.asked["keys"] == 2
+    # The provider signs with a new key, under a new name and under the old one.
+    for kid in ("2", "1"):
+        cache.delete(f"oidc:keys:{provider.issuer}/keys:again")  # ten seconds later
+        provider.key = new_key()
+        provider.published = {kid: provider.key}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Provider, "sign", partialmethod(Provider.sign, kid=kid))
+            assert sign_in(Client()).status_code == 302
+    assert provider.asked["keys"] == 4
+    cache.clear()
+
+
+def test_a_person_without_a_password_confirms_at_the_provider(
+    client: Client, provider: Provider
+) -> None:
+    sign_in(client)
+    ada = User.objects.get()
+    for url, sent in (("/keys/", {"name": "script", "scope": "read"}), ("/accounts/2fa/app/", {})):
+        session = client.session
+        session["account_authentication_methods"] = session["account_authentication_methods"][:1]
+        session.save()
+        asked = client.post(url, sent) if sent else client.get(url)
+        confirm = asked["Location"]
+        assert confirm.startswith("/accounts/oidc/confirm/")
+        there = client.get(confirm).context["address"]
+        assert "prompt=login" in there
+        for changes, status in (
+            ({"token": {"auth_time": NOW - 4000}}, 502), ({"person": {"sub": "another"}}, 403)
+        ):  # fmt: skip
+            with pytest.MonkeyPatch.context() as patch:
+                for name, value in changes.items():
+                    patch.setattr(provider, name, value)
+                back = back_from(client.get(confirm).context["address"])
+                assert client.get(back).status_code == status
+            assert signed_in(client) == ada
+            assert not ada.api_keys.exists() or not sent
+        done = client.get(back_from(there), follow=True)
+        assert done.status_code == 200
+        assert done.redirect_chain[-1][0] == url
+    assert ada.api_keys.count() == 1
+    assert User.objects.count() == 1
+
+
+def test_a_person_with_a_second_step_here_needs_it_after_the_provider(
+    client: Client, provider: Provider
+) -> None:
+    sign_in(client)
+    TOTP.activate(User.objects.get(), SECRET)
+    again = Client()
+    assert sign_in(again)["Location"] == "/accounts/2fa/"
+    assert signed_in(again) is None
+    assert b"Two-step verification" in again.get("/accounts/2fa/").content
+    assert again.post("/accounts/2fa/", {"code": code()}).status_code == 302
+    assert signed_in(again) == User.objects.get()
+    assert again.session.get_expiry_age() <= 12 * 3600
+
+
+def back_from(there: str) -> str:
+    """Where the provider sends a browser that went ``there``."""
+    answer = requests.get(there, allow_redirects=False, timeout=5)
+    return answer.headers["Location"].removeprefix("http://testserver")
 
 
 def test_an_answer_counts_once_and_in_the_browser_that_asked(

@@ -3,13 +3,17 @@
 import base64
 import logging
 import re
+import zlib
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount
 from django.conf import LazySettings
 from django.test import Client
 
-from apps.accounts.models import User
+from apps.accounts.models import ApiKey, User
+from tests.accounts.test_two_step import SECRET, code
 from tests.fakes.saml_idp import ENTITY, Idp, new_identity
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +112,29 @@ def test_an_answer_counts_once_and_in_the_browser_that_asked(client: Client, idp
     assert finish(client, answer)[0] == 302
     client.logout()
     assert finish(client, answer)[0] == 400
+
+
+def test_a_person_confirms_at_the_provider_which_is_to_ask_again(client: Client, idp: Idp) -> None:
+    finish(client, idp.answer(start(client)))
+    asked = client.post("/keys/", {"name": "script", "scope": "read"})["Location"]
+    there = client.get(asked).context["address"]
+    request = parse_qs(urlsplit(there).query)["SAMLRequest"][0]
+    assert b'ForceAuthn="true"' in zlib.decompress(base64.b64decode(request), -15)
+    assert not ApiKey.objects.exists()
+    status, back = finish(client, idp.answer(there))
+    assert (status, back) == (302, asked)
+    assert client.get(back)["Location"] == "/keys/"
+    assert ApiKey.objects.get().name == "script"
+
+
+def test_a_person_with_a_second_step_here_needs_it_after_the_provider(
+    client: Client, idp: Idp
+) -> None:
+    finish(client, idp.answer(start(client)))
+    TOTP.activate(User.objects.get(), SECRET)
+    again = browser()
+    assert finish(again, idp.answer(start(again))) == (302, "/accounts/2fa/")
+    assert again.post("/accounts/2fa/", {"code": code()})["Location"] == "/keys/"
 
 
 def test_the_server_describes_itself_to_the_provider(client: Client, idp: Idp) -> None:

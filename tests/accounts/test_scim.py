@@ -145,6 +145,7 @@ def test_single_attributes_change(directory: Directory) -> None:
 
 def test_wrong_input_is_refused_in_words(directory: Directory) -> None:
     path = f"Users/{directory.create()['id']}"
+    group = f"Groups/{directory.call('POST', 'Groups', {'displayName': 'h'}, 201)['id']}"
     wrong: list[tuple[str, str, Any]] = [
         ("POST", "Users", {}),
         ("POST", "Users", {"userName": ["a"]}),
@@ -158,6 +159,8 @@ def test_wrong_input_is_refused_in_words(directory: Directory) -> None:
         ("GET", 'Users?filter=password eq "x"', None),
         ("GET", "Users?filter=userName like", None),
         ("GET", "Users?count=many", None),
+        ("PATCH", group, {"Operations": ["text"]}),
+        ("PATCH", group, {"Operations": [{"op": "add", "path": "members", "value": [5]}]}),
         ("POST", "Groups", {"displayName": " "}),
         ("POST", "Groups", {"displayName": "g", "members": [{"value": "999"}]}),
     ]
@@ -267,8 +270,8 @@ def test_what_the_directory_does_is_recorded_without_what_is_personal(directory:
         ("group.changed", "g"),
         ("group.deleted", "g"),
         ("key.revoked", found[4][1]),
-        ("user.changed", "ada"),
         ("sessions.ended", "ada"),
+        ("user.changed", "ada"),
     ]
     texts = "".join(changes for *_, changes in found).lower()
     assert [word for word in ("augusta", "lovelace", "example.org", "x-1") if word in texts] == []

@@ -61,7 +61,8 @@ PAGES = {
     "api_redoc": row(GET=EVERYBODY),
     "api_schema": row(GET=EVERYBODY),
     "api_keys": row(GET=SIGNED_IN, POST=SIGNED_IN),
-    "api_key_rotate": row(POST=OWN),
+    # GET leads back, also from the page that asks for the password first.
+    "api_key_rotate": row(GET=SIGNED_IN, POST=OWN),
     "my_data": row(GET=SIGNED_IN),
     "my_data_file": row(GET=SIGNED_IN),
     "my_data_erase": row(POST=SIGNED_IN),
@@ -71,13 +72,15 @@ PAGES = {
     # Nobody of the test has a session with a row.
     "session_end": row(POST=OWN, absent=("POST",)),
     "sessions_end_others": row(POST=SIGNED_IN),
-    # The test's server has no provider, except the address that asks for the password first.
+    # The test's server has no provider.
     "oidc_login": row(GET=EVERYBODY, absent=("GET",)),
-    "oidc_connect": row(GET=SIGNED_IN, POST=SIGNED_IN),
+    "oidc_connect": row(GET=SIGNED_IN, POST=SIGNED_IN, absent=("POST",)),
+    "oidc_confirm": row(GET=SIGNED_IN),
     "oidc_callback": row(GET=EVERYBODY, absent=("GET",)),
     "oidc_logout": row(POST=EVERYBODY, absent=("POST",)),
     "sso_saml_login": row(GET=EVERYBODY, absent=("GET",)),
-    "sso_saml_connect": row(GET=SIGNED_IN, POST=SIGNED_IN),
+    "sso_saml_connect": row(GET=SIGNED_IN, POST=SIGNED_IN, absent=("POST",)),
+    "sso_saml_confirm": row(GET=SIGNED_IN),
     "saml_acs": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
     "saml_finish_acs": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),
     "saml_sls": row(GET=EVERYBODY, POST=EVERYBODY, absent=("GET", "POST")),

@@ -1,5 +1,6 @@
 """People and their keys."""
 
+import time
 from http import HTTPStatus
 from typing import Any
 
@@ -28,9 +29,15 @@ class UserFactory(DjangoModelFactory[User]):
 
 
 def browser_of(user: User) -> Client:
-    """A browser in which ``user`` is signed in."""
+    """A browser in which ``user`` is signed in, and has just entered the password again."""
     client = Client()
     client.force_login(user)
+    session = client.session
+    session["account_authentication_methods_user"] = str(user.pk)
+    session["account_authentication_methods"] = [
+        {"method": "password", "at": time.time() + 9999, "reauthenticated": True}
+    ]
+    session.save()
     return client
 
 

@@ -2,7 +2,7 @@
 
 It signs in ``person`` at once, as if their browser had a session there. What it does wrong is
 chosen by ``token`` (claims of the ID token to replace), ``key`` (another one to sign with) and
-``broken`` (names of its addresses that answer 500).
+``broken`` (names of its addresses that answer 500). ``asked`` counts the requests of each address.
 """
 
 import base64
@@ -11,6 +11,7 @@ import json
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,6 +42,8 @@ class Provider:
     token: dict[str, Any] = field(default_factory=dict)
     userinfo: dict[str, Any] = field(default_factory=dict)
     key: rsa.RSAPrivateKey = PUBLISHED
+    published: dict[str, rsa.RSAPrivateKey] = field(default_factory=lambda: {"1": PUBLISHED})
+    asked: Counter[str] = field(default_factory=Counter)
     broken: set[str] = field(default_factory=set)
     #: Requests of codes, by code.
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -98,13 +101,19 @@ class _Handler(BaseHTTPRequestHandler):
         path, query = urlsplit(self.path).path, urlsplit(self.path).query
         asked = {name: values[0] for name, values in parse_qs(query).items()}
         name = path.rpartition("/")[2]
+        self.provider.asked[name] += 1
         if name in self.provider.broken:
             self._send(500, {"error": "broken"})
         elif name == "openid-configuration":
             self._send(200, self._discovery())
         elif name == "keys":
-            public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(PUBLISHED.public_key()))
-            self._send(200, {"keys": [{**public, "kid": "1", "use": "sig"}]})
+            to_jwk = jwt.algorithms.RSAAlgorithm.to_jwk
+            keys = self.provider.published.items()
+            public = [
+                {**to_jwk(key.public_key(), as_dict=True), "kid": kid, "use": "sig"}
+                for kid, key in keys
+            ]
+            self._send(200, {"keys": public})
         elif name == "authorize":
             self._authorize(asked)
         elif name == "userinfo":
@@ -139,7 +148,9 @@ class _Handler(BaseHTTPRequestHandler):
         assert provider.person is not None
         token = secrets.token_hex(8)
         provider.access[token] = provider.person
-        signed = provider.sign({**provider.person, "nonce": asked["nonce"], **provider.token})
+        fresh = {"auth_time": int(time.time())} if "max_age" in asked else {}
+        claims = {**provider.person, **fresh, "nonce": asked["nonce"], **provider.token}
+        signed = provider.sign(claims)
         self._send(200, {"access_token": token, "token_type": "Bearer", "id_token": signed})
 
     def log_message(self, *args: object) -> None:

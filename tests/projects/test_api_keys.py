@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
@@ -18,7 +17,7 @@ from tests.architecture.access_table import REST
 from tests.architecture.access_world import SECRET, build_world
 from tests.architecture.test_access import PARTS
 from tests.cases import all_cases
-from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory, UserFactory, browser_of
 from tests.factories.labels import open_item
 from tests.factories.projects import ProjectFactory, member
 
@@ -199,14 +198,19 @@ def test_a_rotated_key_works_for_its_grace_and_its_successor_as_long_as_it_was_m
     assert APIClient(HTTP_X_API_KEY=response.json()["key"]).get(KEYS).status_code == 200
 
 
-def test_a_weaker_key_changes_no_stronger_one() -> None:
+def test_a_key_replaces_only_itself_and_revokes_no_stronger_one() -> None:
+    """A stolen key gets no other one that outlasts it."""
     owner = UserFactory.create()
     strong = create_api_key(user=owner, name="strong").key
+    weak = create_api_key(user=owner, name="weak", scope="read").key
     client = program(owner, expires_at=timezone.now() + timedelta(days=1))
-    assert client.post(f"{KEYS}{strong.pk}/rotate/", {}).status_code == 403
+    for other in (strong, weak):
+        assert client.post(f"{KEYS}{other.pk}/rotate/", {}).status_code == 403
     assert client.delete(f"{KEYS}{strong.pk}/").status_code == 403
     strong.refresh_from_db()
     assert (strong.revoked_at, strong.expires_at) == (None, None)
+    operator = program(UserFactory.create(is_superuser=True), scope="admin")
+    assert operator.post(f"{KEYS}{weak.pk}/rotate/", {}).status_code == 201
 
 
 def test_operators_see_and_revoke_anybodys_keys_with_the_scope_for_it() -> None:
@@ -229,11 +233,11 @@ def test_hostile_keys_are_401(sent: str) -> None:
     assert APIClient().get(KEYS, HTTP_X_API_KEY=sent).status_code == 401
 
 
-def test_the_page_makes_a_key_for_one_project_with_an_end_and_replaces_it(client: Client) -> None:
+def test_the_page_makes_a_key_for_one_project_with_an_end_and_replaces_it() -> None:
     project = ProjectFactory.create()
     owner = member(project, Role.VIEWER)
-    client.force_login(owner)
-    sent = {"name": "page", "scope": "label", "project_id": project.pk, "days": 30}
+    client = browser_of(owner)
+    sent = {"name": "page", "scope": "label", "project": project.pk, "days": 30}
     page = client.post("/keys/", sent, follow=True)
     key = ApiKey.objects.get(user=owner)
     assert page.context["plain"].startswith(key.prefix)
@@ -245,8 +249,8 @@ def test_the_page_makes_a_key_for_one_project_with_an_end_and_replaces_it(client
     assert ApiKey.objects.active().filter(user=owner).count() == 2
 
 
-def test_the_page_offers_neither_others_projects_nor_to_operate(client: Client) -> None:
-    client.force_login(UserFactory.create())
-    for wrong in ({"project_id": ProjectFactory.create().pk}, {"scope": "admin"}):
+def test_the_page_offers_neither_others_projects_nor_to_operate() -> None:
+    client = browser_of(UserFactory.create())
+    for wrong in ({"project": ProjectFactory.create().pk}, {"scope": "admin"}):
         client.post("/keys/", {"name": "page", "scope": "read"} | wrong)
     assert not ApiKey.objects.exists()

@@ -14,8 +14,9 @@ from django_scim.exceptions import BadRequestError, NotFoundError, SCIMException
 from apps.accounts.directory import apply_groups
 from apps.accounts.identities import free_username, visible
 from apps.accounts.models import DirectoryGroup, GroupMember, User
-from apps.accounts.services import revoke_api_key, shown_changes
+from apps.accounts.services import shown_changes, shut_out
 from apps.accounts.sessions import end_sessions
+from apps.common.addresses import parse_row_id
 from apps.common.audit import Action, differences, record
 
 SCIM = GroupMember.Source.SCIM
@@ -91,15 +92,19 @@ class ScimUser(SCIMUser):
         others = User.objects.exclude(pk=user.pk)
         if others.filter(scim_name__iexact=user.scim_name).exists():
             raise _taken(f"There is an account with the userName {user.scim_name}.")
-        if user.email and (owner := others.filter(email__iexact=user.email).first()):
-            if self.exists or not self._was_deleted(owner):
+        owner = others.filter(email__iexact=user.email).first() if user.email else None
+        if owner is not None:
+            known = user.scim_external_id and owner.scim_external_id == user.scim_external_id
+            if self.exists or not known or owner.scim_name or owner.is_active:
                 raise _taken(
                     f"Another account has the address {user.email}: an operator of LabelHub frees "
                     "it, or its owner connects it when they sign in."
                 )
+            # The same person, deleted before, returns.
             before = _values(owner)
-            self._revive(owner)
-            user = self.obj
+            for field in ("scim_name", "first_name", "last_name", "is_active"):
+                setattr(owner, field, getattr(user, field))
+            self.obj = user = owner
         if user.pk is None:
             user.username = free_username(user.scim_name)
             user.set_unusable_password()
@@ -120,20 +125,18 @@ class ScimUser(SCIMUser):
             NotFoundError: it was deleted or erased meanwhile.
         """
         user = _locked(self.obj)
-        for key in user.api_keys.active():
-            revoke_api_key(key=key)
+        shut_out(user)
         gone = {"is_active": (user.is_active, False), "scim_name": (None, None)}
         record(Action.USER_CHANGED, user, changes=gone)
         user.scim_name, user.is_active = "", False
         user.save(update_fields=["scim_name", "is_active"])
         GroupMember.objects.filter(user=user, source=SCIM).delete()
-        end_sessions(user)
         apply_groups(user)
 
     def handle_operations(self, operations: list[dict[str, Any]]) -> None:
         """Make changes of single attributes."""
         document = self.to_dict()
-        for path, value in _changes(operations):
+        for _kind, path, value in _changes(operations):
             name = path.removeprefix(f"{SchemaURI.USER}:")
             if _EMAIL_PATH.fullmatch(name):
                 document["emails"] = value
@@ -145,20 +148,6 @@ class ScimUser(SCIMUser):
                 document[name] = value
         self.from_dict(document)
         self.save()
-
-    def _was_deleted(self, owner: User) -> bool:
-        """Whether ``owner`` is the same person, deleted before: for somebody who returns."""
-        external_id = self.obj.scim_external_id
-        return bool(
-            external_id
-            and owner.scim_external_id == external_id
-            and not (owner.scim_name or owner.is_active)
-        )
-
-    def _revive(self, owner: User) -> None:
-        for field in ("scim_name", "first_name", "last_name", "is_active"):
-            setattr(owner, field, getattr(self.obj, field))
-        self.obj = owner
 
 
 class ScimGroup(SCIMGroup):
@@ -242,10 +231,8 @@ class ScimGroup(SCIMGroup):
         self._lock()
         rows = self.obj.members.filter(source=SCIM)
         self.wanted = set(rows.values_list("user", flat=True))
-        for operation in operations:
-            kind = str(operation.get("op", "")).lower()
-            for path, value in _changes([operation]):
-                self._change(kind, path, value)
+        for kind, path, value in _changes(operations):
+            self._change(kind, path, value)
         self.save()
 
     def _lock(self) -> DirectoryGroup | None:
@@ -270,8 +257,8 @@ class ScimGroup(SCIMGroup):
             self.obj.external_id = _text({path: value}, path)
 
 
-def _changes(operations: list[dict[str, Any]]) -> Iterable[tuple[str, Any]]:
-    """Path and value of each change; of one that removes, None."""
+def _changes(operations: list[dict[str, Any]]) -> Iterable[tuple[str, str, Any]]:
+    """Kind, path and value of each change; the value of one that removes may be None."""
     for operation in operations:
         if not isinstance(operation, dict):
             raise BadRequestError("Each operation is an object.")
@@ -280,9 +267,9 @@ def _changes(operations: list[dict[str, Any]]) -> Iterable[tuple[str, Any]]:
         if kind not in ("add", "replace", "remove"):
             raise BadRequestError(f"The operation {kind} is not known.")
         if isinstance(path, str) and path:
-            yield path, value
+            yield kind, path, value
         elif kind != "remove" and isinstance(value, dict):
-            yield from value.items()
+            yield from ((kind, name, part) for name, part in value.items())
         else:
             raise BadRequestError("The operation has no path.", scim_type="noTarget")
 
@@ -297,11 +284,9 @@ def _text(d: dict[str, Any], name: str, *, required: bool = False) -> str:
 
 def _truth(value: Any) -> bool:
     """Also of the texts that Entra ID sends."""
-    words = {"true": True, "false": False}
-    found = words.get(str(value).lower())
-    if found is None:
+    if str(value).lower() not in ("true", "false"):
         raise BadRequestError("active is true or false.", scim_type="invalidValue")
-    return found
+    return str(value).lower() == "true"
 
 
 def _email(value: Any) -> str:
@@ -322,7 +307,7 @@ def _member_ids(value: Any, *, strict: bool = True) -> set[int]:
     """The accounts of ``members``; unless ``strict``, without unknown ones."""
     entries = value if isinstance(value, list) else [value] if value else []
     named = {str(e.get("value") if isinstance(e, dict) else e) for e in entries}
-    ids = {int(raw) for raw in named if raw.isascii() and raw.isdecimal() and len(raw) < 19}
+    ids = filter(None, map(parse_row_id, named))
     known = set(User.objects.filter(pk__in=ids).exclude(scim_name="").values_list("pk", flat=True))
     if strict and len(known) != len(named):
         raise BadRequestError("A member is no account of the directory.", scim_type="invalidValue")

@@ -10,6 +10,7 @@ from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.response import Response
 
+from apps.accounts.authentication import require_confirmation
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.models import ApiKey, User
 from apps.accounts.roles import Right
@@ -133,8 +134,9 @@ class ApiKeyViewSet(ApiViewSet):
         """Create an API key.
 
         It is shown only here. A program can create only keys that allow no more, and for no longer,
-        than its own.
+        than its own, and that are revoked with it.
         """
+        require_confirmation(request)
         refuse_unknown(request.data, NewApiKeySerializer().fields, "An API key")
         sent = self.read_body(NewApiKeySerializer)
         user = self._owner(sent.get("user"))
@@ -166,8 +168,10 @@ class ApiKeyViewSet(ApiViewSet):
     def rotate(self, request: SignedInApiRequest, key_id: int) -> Response:
         """Replace an API key.
 
-        The new key is shown only here; the old one works for another ``grace_hours``.
+        The new key is shown only here; the old one works for another ``grace_hours``. A program can
+        replace only its own key and those that it created, unless it operates the server.
         """
+        require_confirmation(request)
         hours = self.read_body(RotateSerializer)["grace_hours"]
         key = get_key(self.keys(), key_id)
         return _shown(rotate_api_key(key=key, grace=timedelta(hours=hours), by=self.by))
