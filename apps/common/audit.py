@@ -67,6 +67,8 @@ class Action(models.TextChoices):
     KEY_CHANGED = "key.changed", _("API key changed")
     KEY_REVOKED = "key.revoked", _("API key revoked")
     PROJECT_CREATED = "project.created", _("Project created")
+    PROJECT_EXPORTED = "project.exported", _("Project saved as an archive")
+    PROJECT_IMPORTED = "project.imported", _("Project loaded from an archive")
     PROJECT_CHANGED = "project.changed", _("Project changed")
     PROJECT_DELETED = "project.deleted", _("Project deleted")
     SCHEMA_CHANGED = "schema.changed", _("Labels changed")
