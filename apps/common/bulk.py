@@ -35,9 +35,10 @@ _MOST_REMEMBERED = 1000
 
 
 def insert_rows(rows: Sequence[Row], *, keyed: bool = False) -> Sequence[Row]:
-    """Insert unsaved rows of one model, in order, and set their ascending primary keys.
+    """Insert unsaved rows of one model, in order, and set their ascending primary keys; ``keyed``:
+    they have keys, of :func:`reserve_block`.
 
-    ``keyed``: they have keys, which :func:`reserve_block` has reserved. Like ``bulk_create`` without options: no signals, no conflicts, one table. Related rows must
+    Like ``bulk_create`` without options: no signals, no conflicts, one table. Related rows must
     have been saved before the rows were made.
     """
     if not rows:
@@ -194,11 +195,11 @@ def reserve_block(model: type[models.Model], count: int) -> int:
             first = int(cursor.fetchone()[0])
             last = first + count - 1
             cursor.execute(
-                "SELECT setval(pg_get_serial_sequence(%s, %s), %s)", [table, column, last]
+                "SELECT setval(pg_get_serial_sequence(%s, %s), %s)", (table, column, last)
             )
             return first
         first = next(iter(_reserve_keys(cursor, table, column, 1)))
-        taken = [first + count - 1, table]
+        taken = (first + count - 1, table)
         cursor.execute("UPDATE sqlite_sequence SET seq = %s WHERE name = %s", taken)
         if not cursor.rowcount:
             cursor.execute("INSERT INTO sqlite_sequence (seq, name) VALUES (%s, %s)", taken)

@@ -13,12 +13,14 @@ from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
 from apps.common.feeds import BEGINNING, read_cursor, settled_keys, write_cursor
+from apps.exchange.archive.export import ARCHIVE
 from apps.exchange.downloads import export_response
 from apps.exchange.exporters import CHANGING, FORMATS, export_filters
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import checksum
 from apps.exchange.saved.services import (
     delete_export,
+    readable_export,
     ready_export,
     save_export,
     saved_export,
@@ -45,6 +47,16 @@ class ExportQuerySerializer(serializers.Serializer[Any]):
     only = serializers.ChoiceField(choices=["gold"], required=False)
     filter = serializers.IntegerField(
         required=False, min_value=1, max_value=MOST_ID, help_text="The id of a saved filter."
+    )
+
+
+class SavedQuerySerializer(ExportQuerySerializer):
+    """Also the format that is only saved."""
+
+    format = serializers.ChoiceField(
+        choices=[*FORMATS, ARCHIVE.name],
+        default="jsonl",
+        help_text="`archive`: the whole project, for another LabelHub; only managers download it.",
     )
 
 
@@ -134,14 +146,14 @@ class SavedExportViewSet(ProjectViewSet):
         """
         return self.list_page(saved_exports(self.project))
 
-    @extend_schema(request=ExportQuerySerializer, responses={202: SavedExportSerializer})
+    @extend_schema(request=SavedQuerySerializer, responses={202: SavedExportSerializer})
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Save an export.
 
         A worker writes it; poll it until ``status`` is ``done``, then download its file. When an
         author's data is deleted later, it becomes ``stale`` and its file is deleted.
         """
-        sent = self.read_body(ExportQuerySerializer)
+        sent = self.read_body(SavedQuerySerializer)
         filters = export_filters(
             self.project, only=sent.get("only", ""), filter_id=sent.get("filter")
         )
@@ -173,7 +185,7 @@ class SavedExportViewSet(ProjectViewSet):
         409 while it is not ready, or when it is stale.
         """
         check_download(request.user, self.project)
-        return file_response(ready_export(self.project, export_id))
+        return file_response(readable_export(request.user, self.project, export_id))
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)

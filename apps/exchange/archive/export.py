@@ -17,7 +17,7 @@ import zipfile
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import itemgetter
 from typing import Any
 
@@ -67,6 +67,40 @@ ARCHIVE = ExportFormat(
 )
 
 
+class _Closed(Exception):
+    """Nobody reads on."""
+
+
+class _Reader(threading.Thread):
+    """Hands over the pieces of a file, then None, or the error that ended it."""
+
+    def __init__(self, source: Iterator[bytes]) -> None:
+        super().__init__(name="project-archive", daemon=True)
+        self.pieces: queue.Queue[bytes | Exception | None] = queue.Queue(PIECES)
+        self.closing = threading.Event()
+        self._source = source
+
+    def run(self) -> None:
+        """In the thread."""
+        try:
+            with _snapshot():
+                for piece in self._source:
+                    self._hand_over(piece)
+            self._hand_over(None)
+        except Exception as error:  # noqa: BLE001 - raised again where the file is written
+            with suppress(_Closed):
+                self._hand_over(error)
+        finally:
+            connections.close_all()
+
+    def _hand_over(self, piece: bytes | Exception | None) -> None:
+        while not self.closing.is_set():
+            with suppress(queue.Full):
+                self.pieces.put(piece, timeout=0.1)
+                return
+        raise _Closed
+
+
 class ProjectArchive:
     """The archive of one project.
 
@@ -95,47 +129,22 @@ class ProjectArchive:
     def pieces(self) -> Iterator[bytes]:
         """The file in pieces, in bounded memory. A thread reads: its connection holds one snapshot
         of the database, while the caller's may write its progress."""
-        pieces: queue.Queue[bytes | Exception | None] = queue.Queue(PIECES)
-        closing = threading.Event()
-
-        def hand_over(piece: bytes | Exception | None) -> None:
-            while not closing.is_set():
-                try:
-                    return pieces.put(piece, timeout=0.1)
-                except queue.Full:
-                    continue
-
-        def read() -> None:
-            try:
-                with _snapshot():
-                    for piece in self._write():
-                        hand_over(piece)
-                        if closing.is_set():
-                            return
-                hand_over(None)
-            except Exception as error:  # raised again where the file is written
-                hand_over(error)
-            finally:
-                connections.close_all()
-
-        reader = threading.Thread(target=read, name="project-archive", daemon=True)
+        reader = _Reader(self._write())
         reader.start()
         try:
-            while (piece := pieces.get()) is not None:
+            while (piece := reader.pieces.get()) is not None:
                 if isinstance(piece, Exception):
                     raise piece
                 yield piece
         finally:
-            closing.set()
+            reader.closing.set()
             reader.join()
 
     def _write(self) -> Iterator[bytes]:
         sink = Sink()
         keys = {table.name: self._keys(table) for table in tables()}
         self._total = sum(map(len, keys.values())) or 1
-        with zipfile.ZipFile(
-            sink, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION
-        ) as archive:
+        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
             for table in tables():
                 yield from self._write_table(archive, sink, table, keys.pop(table.name))
             # Models name providers.
@@ -148,7 +157,7 @@ class ProjectArchive:
     def _keys(self, table: Table) -> "array[int]":
         """The keys of its rows, in order. They are sorted here, as a database would sort whole
         rows, in memory."""
-        rows = table.model._base_manager.filter(**{table.path: self._project.pk}).order_by()
+        rows = table.rows.filter(**{table.path: self._project.pk}).order_by()
         found = array("q", sorted(rows.values_list("pk", flat=True).iterator(chunk_size=AT_ONCE)))
         if table.name in NEWEST_FIRST:
             found.reverse()
@@ -179,7 +188,7 @@ class ProjectArchive:
     def _read(self, table: Table, keys: Sequence[int]) -> list[list[Any]]:
         """Rows ready for JSON, in the order of their keys."""
         columns = [column.attname for column in table.fields]
-        found = table.model._base_manager.filter(pk__in=list(keys)).values_list(*columns)
+        found = table.rows.filter(pk__in=list(keys)).values_list(*columns)
         rows = [list(row) for row in found.order_by("pk")]
         if table.name in NEWEST_FIRST:
             rows.reverse()

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from apps.exchange.archive.export import FORMAT_VERSION, MANIFEST
 from apps.exchange.archive.tables import (
-    KEYS,
     NEWEST_FIRST,
     PROJECT,
     Table,
@@ -146,16 +145,7 @@ class ArchiveFile:
         )
 
     def _member(self, table: Table, stated: Any) -> Member:
-        try:
-            columns = stated["columns"]
-            numbers = [stated[name] for name in ("rows", "first", "last", "bytes")]
-            whole = all(type(number) is int and number >= 0 for number in numbers)
-            sha256 = str(stated["sha256"])
-        except (LookupError, TypeError):
-            whole = False
-        if not whole or not isinstance(columns, list) or len(set(map(str, columns))) < len(columns):
-            raise RefusedArchive("manifest.json: %(name)s is of another form.", name=table.name)
-        rows, first, last, size = numbers
+        columns, rows, first, last, size, sha256 = _stated(table.name, stated)
         ours = [column.name for column in table.fields]
         if unknown := [str(name) for name in columns if name not in ours]:
             raise self._too_new(f"{table.name}.{unknown[0]}")
@@ -190,7 +180,7 @@ class ArchiveFile:
         check = RowCheck(member, self.members, content)
         digest, number = hashlib.sha256(), 0
         with _faults_of(member.table.member), self._zip.open(member.table.member) as packed:
-            file = io.BufferedReader(packed, 1024**2)  # type: ignore[arg-type]  # reads like a raw file
+            file = io.BufferedReader(cast("io.RawIOBase", packed), 1024**2)
             while line := file.readline(LONGEST_LINE + 1):
                 number += 1
                 digest.update(line)
@@ -250,7 +240,7 @@ class RowCheck:
         except (BadValue, ValueError, RecursionError) as error:
             words = error.args[0] if isinstance(error, BadValue) else Phrase("is no row")
             raise RefusedArchive(
-                "%(name)s, row %(number)s%(column)s: %(words)s.",
+                "%(name)s, row %(number)s%(column)s: %(words)s",
                 name=table.member,
                 number=number,
                 column=f", {column}" if column else "",
@@ -270,6 +260,19 @@ class RowCheck:
             raise BadValue(Phrase("it refers to a row that the archive does not have"))
         if member is self._member and own and key >= own:
             raise BadValue(Phrase("it refers to a later row"))
+
+
+def _stated(name: str, stated: Any) -> tuple[list[str], int, int, int, int, str]:
+    """What the manifest says of a table."""
+    keys = {"columns": list, "rows": int, "first": int, "last": int, "bytes": int, "sha256": str}
+    found: list[Any] = [stated.get(key) for key in keys] if isinstance(stated, dict) else []
+    if (
+        list(map(type, found)) != list(keys.values())
+        or min(found[1:5]) < 0
+        or len(set(map(str, found[0]))) < len(found[0])
+    ):
+        raise RefusedArchive("manifest.json: %(name)s is of another form.", name=name)
+    return tuple(found)
 
 
 @contextmanager

@@ -6,9 +6,6 @@ be remembered about single rows. Until the last chunk nobody sees the project.
 """
 
 import hashlib
-import secrets
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -18,35 +15,35 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.authors.models import Author
 from apps.common import shared_files
 from apps.common.audit import Action, record
-from apps.common.bulk import insert_rows, refresh_statistics, reserve_block
-from apps.common.jobs import HEAVY, RETRY_AFTER, JobRun, Postponed, cancel_job, failure_message, job, start_job, work_on
-from apps.common.rows import new_row
-from apps.common.sealing import seal
-from apps.debates.models import Run
-from apps.echo.models import Echo
+from apps.common.bulk import refresh_statistics, reserve_block
+from apps.common.jobs import (
+    HEAVY,
+    RETRY_AFTER,
+    JobRun,
+    Postponed,
+    cancel_job,
+    failure_message,
+    job,
+    start_job,
+    work_on,
+)
 from apps.exchange.archive.content import ContentCheck
-from apps.exchange.archive.file import ArchiveFile, Member, RefusedArchive
+from apps.exchange.archive.file import ArchiveFile, RefusedArchive
+from apps.exchange.archive.loader import CHUNK, MOST_NAMES, Loader, People, keyed_by, slug_for
 from apps.exchange.archive.tables import (
-    ECHO, EVENT_NAMES, JSON_KEYS, KEYS, LABEL, LOG, MODEL, PROGRESS, PROJECT, PROMPT, PROVIDER, STOPPED, USER,
-    Table, tables, translate_event, translate_json,
+    PROJECT,
+    tables,
 )
 from apps.exchange.models import ProjectImport
-from apps.exchange.services.imports import discard_file, stored_file
-from apps.llm.models import ModelSpec, PromptVersion, Provider
+from apps.exchange.services.imports import discard_file
 from apps.projects.models import Project
-from apps.projects.selectors import free_slug
 from labelhub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
 from labelhub.core.phrases import Phrase, join_sentences
 
 KIND = "exchange.import_project"
 Status = ProjectImport.Status
-#: Rows of a transaction; longer rows make shorter chunks.
-CHUNK, CHUNK_BYTES = 1000, 8 * 1024**2
-#: Names in the result.
-MOST_NAMES = 200
 #: Imports that may wait or work at once.
 CONCURRENT = 3
 
@@ -161,14 +158,16 @@ def _discard(row: ProjectImport) -> None:
 @job(KIND, fail=fail_import, queue=HEAVY)
 def import_project(run: JobRun) -> None:
     """Check all of the archive, then load it."""
-    row = ProjectImport.objects.filter(pk=run.subject).exclude(status__in=ProjectImport.ENDED).first()
+    row = (
+        ProjectImport.objects.filter(pk=run.subject).exclude(status__in=ProjectImport.ENDED).first()
+    )
     if row is None:
         return
     if row.status == Status.UNDOING:
         _undo(run, row)
         return
     try:
-        path = stored_file(row)
+        path = shared_files.local_copy(row.stored_path)
     except Unavailable as error:
         raise Postponed(error.message, RETRY_AFTER) from error
     archive = ArchiveFile(path)
@@ -200,13 +199,13 @@ def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
             if done % (20 * CHUNK) == 0:
                 ProjectImport.objects.filter(pk=row.pk).update(rows_done=done)
     digest = hashlib.sha256()
-    with stored_file(row).open("rb") as file:
+    with shared_files.local_copy(row.stored_path).open("rb") as file:
         while piece := file.read(1024**2):
             digest.update(piece)
             run.keep()
     project = next(archive.rows(PROJECT))
     table = archive.members[PROJECT].table
-    row.slug = row.slug or _slug_for(project[table.named("slug")])
+    row.slug = row.slug or slug_for(project[table.named("slug")])
     row.result = _findings(row, archive) | {"sha256": digest.hexdigest()}
     if row.dry_run:
         with run.last_chunk():
@@ -218,13 +217,9 @@ def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
         row.save(update_fields=["status", "rows_done", "slug", "result"])
 
 
-def _slug_for(slug: str) -> str:
-    return free_slug(slug) or f"project-{secrets.token_hex(4)}"
-
-
 def _findings(row: ProjectImport, archive: ArchiveFile) -> dict[str, Any]:
     """What people are told before and after."""
-    people = _People(row, archive)
+    people = People(row, archive)
     return {
         "software": archive.software,
         "server": str(archive.manifest.get("server", ""))[:200],
@@ -239,25 +234,9 @@ def _findings(row: ProjectImport, archive: ArchiveFile) -> dict[str, Any]:
     }
 
 
-class _People:
-    """The accounts of this server for the people in an archive, by their keys there."""
-
-    def __init__(self, row: ProjectImport, archive: ArchiveFile) -> None:
-        listed = archive.rows(USER) if USER in archive.members else iter(())
-        names = {key: name for key, name in listed}
-        wanted = list(names.values()) if row.match_people else []
-        here: dict[str, int] = {}
-        for start in range(0, len(wanted), CHUNK):
-            some = User.objects.filter(username__in=wanted[start : start + CHUNK])
-            here |= dict(some.values_list("username", "pk"))
-        self.by_key = {key: here[name] for key, name in names.items() if name in here}
-        self.found = [name for name in names.values() if name in here]
-        self.missing = [name for name in names.values() if name not in here]
-
-
 def _load(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
     _reserve(run, row, archive)
-    loader = _Loader(run, row, archive)
+    loader = Loader(run, row, archive)
     loader.load()
     large = [member.table.model for member in archive.members.values() if member.rows >= CHUNK]
     refresh_statistics(*large)
@@ -300,273 +279,12 @@ def _reserve(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
             row.save(update_fields=["cursor"])
 
 
-class _Loader:
-    """Loads an archive into the blocks that were reserved for it."""
-
-    def __init__(self, run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
-        self._run, self._row, self._archive = run, row, archive
-        self._shifts: dict[str, int] = row.cursor["shifts"]
-        self._people = _People(row, archive).by_key
-        self._tables = {table.name: table for table in tables()}
-        #: Of shared tables, the rows here by the keys there.
-        self._shared: dict[str, dict[str, int]] = row.cursor.setdefault("shared", {})
-
-    def load(self) -> None:
-        """All tables, from where the last worker was."""
-        cursor = self._row.cursor
-        for table in tables():
-            if table.name not in self._archive.members or table.name in cursor.get("loaded", []):
-                continue
-            after = cursor.get("row", 0)
-            rows = self._archive.rows(table.name, after=after)
-            loaded = 0
-            while chunk := self._chunk(rows):
-                with self._run.chunk():
-                    self._insert(table, chunk)
-                    cursor["row"] = after + (loaded := loaded + len(chunk))
-                    self._row.rows_done += len(chunk)
-                    self._save()
-            with self._run.chunk():
-                if table.name == PROJECT:
-                    self._match_shared()
-                cursor.setdefault("loaded", []).append(table.name)
-                cursor["row"] = 0
-                self._save()
-
-    def _chunk(self, rows: Iterator[list[Any]]) -> list[list[Any]]:
-        chunk, size = [], 0
-        for row in rows:
-            chunk.append(row)
-            size += self._archive.row_size
-            if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
-                break
-        return chunk
-
-    def finish(self) -> None:
-        """Switch on what waited until all rows were there."""
-        row = self._row
-        project = Project.objects.get(pk=row.project_id)
-        Project.objects.filter(pk=project.pk).update(loading=False)
-        row.project = project
-        on = row.cursor.get("on", {})
-        for site, settings in on.items():
-            # ``erased``: Echo makes its state anew from the log.
-            Echo.objects.filter(pk=int(site)).update(**settings, erased=1)
-        row.result |= {
-            "sites": [
-                {"name": name, "public_key": key, "renewed": key in row.cursor.get("renewed", [])}
-                for name, key in project.sites.values_list("name", "public_key")
-            ][:MOST_NAMES],
-        }
-
-    def _save(self) -> None:
-        self._row.save(update_fields=["cursor", "rows_done", "project", "result"])
-
-    def translate(self, target: str, key: int) -> int | None:
-        """The key here of a row of the archive; None if it means nothing here."""
-        if target == USER:
-            return self._people.get(key)
-        if target in self._shared:
-            return self._shared[target].get(str(key))
-        member = self._archive.members.get(target)
-        if member is None or not member.has(key):
-            return None
-        return self._shift(member, key)
-
-    def _shift(self, member: Member, key: int) -> int:
-        """The key here of a row whose key may be that of another table's row."""
-        return key + self._shifts[_keyed_by(member.table, self._tables).name]
-
-    def _progress(self, target: str, key: int) -> int:
-        """The last row up to a key."""
-        member = self._archive.members.get(target)
-        if member is None or not member.has(min(key, member.last)):
-            return 0
-        return self._shift(member, min(key, member.last))
-
-    def _insert(self, table: Table, rows: list[list[Any]]) -> None:
-        kept = self._translate_rows(table, rows)
-        self._row.result["rows_left_out"] += len(rows) - len(kept)
-        change = {
-            PROJECT: self._change_project,
-            LABEL: self._change_labels,
-            ECHO: self._hold_echo,
-            LOG: self._change_log,
-            "echo.Experiment": self._end_experiments,
-        }.get(table.name)
-        if change is not None:
-            change(table, kept)
-        self._renew(table, kept)
-        names = [column.attname for column in table.fields]
-        # What no file may say: a secret, and that the project is there.
-        ours: Callable[[], dict[str, Any]] = {
-            PROJECT: lambda: {"loading": True},
-            "echo.Experiment": lambda: {"sealed_key": seal(secrets.token_bytes(32))},
-        }.get(table.name, dict)
-        made = [new_row(table.model, dict(zip(names, row, strict=True)) | ours()) for row in kept]
-        insert_rows(made, keyed=True)
-        if table.name == PROJECT:
-            self._row.project_id = made[0].pk
-
-    def _translate_rows(self, table: Table, rows: list[list[Any]]) -> list[list[Any]]:
-        """Rows with the keys of this server; without those of people who are not here."""
-        kept = rows
-        for place, column in enumerate(table.fields):
-            name = str(column)
-            change: Callable[[Any], Any] | None = None
-            if target := table.references.get(place):
-                change = partial(self.translate, target)
-            elif column.primary_key:
-                change = partial(self._shift, self._archive.members[table.name])
-            elif target := KEYS.get(name):
-                change = lambda key, target=target: self.translate(target, key) or 0
-            elif target := PROGRESS.get(name):
-                change = partial(self._progress, target)
-            elif spec := JSON_KEYS.get(name):
-                change = lambda value, spec=spec: translate_json(value, spec, self.translate)
-            elif name in EVENT_NAMES:
-                change = lambda text: translate_event(text, self.translate)
-            elif stops := STOPPED.get(name):
-                change = lambda status, stops=stops: stops.get(status, status)
-            if change is None:
-                continue
-            for row in kept:
-                if row[place] is not None:
-                    row[place] = change(row[place])
-            if table.references.get(place) == USER and not column.null:
-                kept = [row for row in kept if row[place] is not None]
-        return kept
-
-    def _renew(self, table: Table, rows: list[list[Any]]) -> None:
-        """Other public names for those that somebody has here."""
-        for place, column in enumerate(table.fields):
-            if not column.unique or column.primary_key or column.is_relation:
-                continue
-            names = [row[place] for row in rows if row[place] is not None]
-            found = table.model._base_manager.filter(**{f"{column.name}__in": names})
-            taken = set(found.values_list(column.name, flat=True))
-            for row in rows:
-                if row[place] in taken:
-                    row[place] = self._other(row[place])
-
-    def _other(self, name: Any) -> Any:
-        """The same each time, so that references to it can be found."""
-        if isinstance(name, uuid.UUID):
-            return uuid.uuid5(name, str(self._row.pk))
-        key = f"pk_{secrets.token_urlsafe(18)}"
-        self._row.cursor.setdefault("renewed", []).append(key)
-        return key
-
-    def _change_project(self, table: Table, rows: list[list[Any]]) -> None:
-        slug = self._row.slug
-        if Project.objects.filter(slug=slug).exists():
-            slug = self._row.slug = self._row.result["slug"] = _slug_for(slug)
-        rows[0][table.named("slug")] = slug
-
-    def _change_labels(self, table: Table, rows: list[list[Any]]) -> None:
-        """The uids of runs that got another one."""
-        place = table.named("run_uid")
-        others = {self._other(row[place]): row[place] for row in rows if row[place] is not None}
-        renewed = Run.objects.filter(project=self._row.project_id, uid__in=list(others))
-        changed = {others[uid]: uid for uid in renewed.values_list("uid", flat=True)}
-        for row in rows:
-            row[place] = changed.get(row[place], row[place])
-
-    def _hold_echo(self, table: Table, rows: list[list[Any]]) -> None:
-        """Nothing learns until the log is whole."""
-        on, logged = table.named("on"), table.named("logged")
-        held = self._row.cursor.setdefault("on", {})
-        for row in rows:
-            held[str(row[0])] = {"on": row[on], "logged": row[logged]}
-            row[on], row[logged] = False, 0
-
-    def _change_log(self, table: Table, rows: list[list[Any]]) -> None:
-        """The log names authors by their uid, which may be another one."""
-        author, data = table.named("author"), table.named("data")
-        uids = dict(
-            Author.objects.filter(pk__in={row[author] for row in rows} - {None}).values_list(
-                "pk", "uid"
-            )
-        )
-        for row in rows:
-            if row[author] in uids and "author" in row[data]:
-                row[data] = row[data] | {"author": uids[row[author]].hex}
-
-    def _end_experiments(self, table: Table, rows: list[list[Any]]) -> None:
-        """Arms are assigned by a key that does not travel: a running experiment is over."""
-        started, ended = table.named("started_at"), table.named("ended_at")
-        for row in rows:
-            if row[started] is not None and row[ended] is None:
-                row[ended] = timezone.now()
-
-    def _match_shared(self) -> None:
-        """Prompts by their hash, models by the names of their provider and their own; what is not
-        here becomes a model of a provider without address and key, that only this project has."""
-        members = self._archive.members
-        prompts: dict[str, int] = {}
-        for key, hash_, name, body in self._archive.rows(PROMPT) if PROMPT in members else ():
-            version, _ = PromptVersion.objects.get_or_create(
-                hash=hash_, defaults={"name": name, "body": body}
-            )
-            prompts[str(key)] = version.pk
-        self._shared[PROMPT] = prompts
-        self._shared[MODEL] = {}
-        if MODEL not in members:
-            return
-        providers = {row[0]: row for row in self._archive.rows(PROVIDER)}
-        table = members[MODEL].table
-        missing = self._row.result["models_missing"]
-        for row in self._archive.rows(MODEL):
-            fields = {column.name: value for column, value in zip(table.fields, row, strict=True)}
-            key, provider = fields.pop("id"), providers[fields.pop("provider")]
-            model, found = self._model(provider, fields)
-            self._shared[MODEL][str(key)] = model.pk
-            if not found and len(missing) < MOST_NAMES:
-                missing.append(f"{provider[1]}/{model.name}")
-
-    def _model(self, provider: Sequence[Any], fields: dict[str, Any]) -> tuple[ModelSpec, bool]:
-        _, name, preset, kind = provider
-        shared = ModelSpec.objects.filter(
-            provider__project=None,
-            provider__removed_at=None,
-            provider__name=name,
-            provider__kind=kind,
-            name=fields["name"],
-        ).first()
-        if shared is not None:
-            return shared, True
-        place, _ = Provider.objects.get_or_create(
-            project_id=self._row.project_id,
-            name=name,
-            removed_at=None,
-            defaults={"preset": preset, "kind": kind},
-        )
-        own = ModelSpec.objects.filter(provider=place, name=fields["name"]).first()
-        if own is None:
-            own = ModelSpec(provider=place, **fields)
-            try:
-                own.full_clean()
-            except ValidationError as error:
-                raise RefusedArchive(
-                    "The model %(name)s: %(reason)s", name=own.name, reason=" ".join(error.messages)
-                ) from None
-            own.save()
-        return own, False
-
-
-def _keyed_by(table: Table, by_name: Mapping[str, Table]) -> Table:
-    """The table whose keys are those of ``table``."""
-    while not table.counted:
-        table = by_name[table.references[0]]
-    return table
-
-
 def _undo(run: JobRun, row: ProjectImport) -> None:
     """Delete what was loaded, table by table from the last, in chunks."""
     blocks: dict[str, list[int]] = row.cursor.get("blocks", {})
     quote, by_name = connection.ops.quote_name, {table.name: table for table in tables()}
     for table in reversed(tables()):
-        block = blocks.get(_keyed_by(table, by_name).name)
+        block = blocks.get(keyed_by(table, by_name).name)
         if block is None:
             continue
         column, name = quote(table.model._meta.pk.column), quote(table.model._meta.db_table)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from django.apps import apps
 from django.db import models
@@ -22,22 +22,22 @@ SITE, AUTHOR, ECHO, LOG = "authors.Site", "authors.Author", "echo.Echo", "echo.L
 
 _RIGHTS = "Rights are given by people, never by a file."
 _REBUILT = "Echo makes it anew from its log."
-_SECRET = "It is a secret of one server."
+_SEALED = "It is a secret of one server."
 _KEYED = "It counts under keyed hashes that only one server can compute."
 _HERE = "It is about work on one server."
 #: Models whose rows belong to a project and stay behind → why.
 STAYS: dict[str, str] = {
-    "accounts.ApiKey": _SECRET,
+    "accounts.ApiKey": _SEALED,
     "agreement.StoredReport": "It is a cache.",
     "authors.CarriedLimits": _KEYED,
     "authors.DailyUse": _KEYED,
-    "authors.SiteKey": _SECRET,
+    "authors.SiteKey": _SEALED,
     "echo.AuthorTrust": _REBUILT,
     "echo.ModelState": _REBUILT,
     "echo.Snapshot": _REBUILT,
     "exchange.Delivery": _HERE,
     "exchange.SavedExport": _HERE,
-    "exchange.Webhook": _SECRET,
+    "exchange.Webhook": _SEALED,
     "projects.GroupRole": _RIGHTS,
     "projects.Invitation": _RIGHTS,
     "projects.Membership": _RIGHTS,
@@ -157,6 +157,11 @@ class Table:
         return f"{self.name}.jsonl"
 
     @property
+    def rows(self) -> "models.QuerySet[Any]":
+        """Its rows of all projects."""
+        return models.QuerySet(self.model)
+
+    @property
     def counted(self) -> bool:
         """Whether it has a key of its own, and not that of another row."""
         return not self.model._meta.pk.is_relation
@@ -171,15 +176,18 @@ def _table(name: str, path: str, names: tuple[str, ...] = ()) -> Table:
     fields = tuple(
         column
         for column in model._meta.concrete_fields
-        if str(column) not in LEFT_OUT
-        and (not names or column.primary_key or column.name in names)
+        if str(column) not in LEFT_OUT and (not names or column.primary_key or column.name in names)
     )
     references = {
         place: column.related_model._meta.label
         for place, column in enumerate(fields)
-        if column.is_relation and isinstance(column.related_model, type)
+        if _is_model(column.related_model)
     }
     return Table(name, model, path, fields, references)
+
+
+def _is_model(target: object) -> "TypeGuard[type[models.Model]]":
+    return isinstance(target, type)
 
 
 @cache
@@ -193,7 +201,7 @@ def _paths() -> dict[str, str]:
                 continue
             for column in model._meta.concrete_fields:
                 target = column.related_model
-                if column.null or not isinstance(target, type) or target._meta.label not in reached:
+                if column.null or not _is_model(target) or target._meta.label not in reached:
                     continue
                 way = found[target._meta.label]
                 found[model._meta.label] = column.name if way == "pk" else f"{column.name}__{way}"

@@ -81,31 +81,27 @@ def reader_of(field: _Field) -> Check:
 def _reader(field: _Field) -> Check:
     if field.is_relation:
         return _whole
-    if isinstance(field, models.JSONField):
-        expected = field.default if field.default in (dict, list) else object
-        return lambda raw: _json(raw, expected)
-    if isinstance(field, PhraseField):
-        return _phrase
-    if isinstance(field, models.CharField | models.TextField):
-        longest = field.max_length or math.inf
-        return lambda raw: _text(raw, longest)
-    if isinstance(field, models.BooleanField):
-        return lambda raw: _typed(raw, bool)
-    if isinstance(field, models.IntegerField):  # its validators know the range
-        low, high = connection.ops.integer_field_range(field.get_internal_type())
-        least = 0 if "Positive" in field.get_internal_type() else low
-        return lambda raw: _whole(raw, least, high)
-    if isinstance(field, models.FloatField):
-        return _number
-    if isinstance(field, models.DecimalField):
-        return lambda raw: _parsed(raw, Decimal)
-    if isinstance(field, models.DateTimeField):
-        return _moment
-    if isinstance(field, models.DateField):
-        return lambda raw: _parsed(raw, date.fromisoformat)
-    if isinstance(field, models.UUIDField):
-        return lambda raw: _parsed(raw, UUID)
+    for kind, make in _READERS:
+        if isinstance(field, kind):
+            return make(field)
     raise TypeError(f"Archives cannot hold {field}: say in LEFT_OUT why it does not travel.")
+
+
+def _read_json(field: _Field) -> Check:
+    expected = field.default if field.default in (dict, list) else object
+    return lambda raw: _json(raw, expected)
+
+
+def _read_text(field: _Field) -> Check:
+    longest = field.max_length or math.inf
+    return lambda raw: _text(raw, longest)
+
+
+def _read_whole(field: _Field) -> Check:
+    kind = field.get_internal_type()
+    low, high = connection.ops.integer_field_range(kind)
+    least = 0 if "Positive" in kind else low
+    return lambda raw: _whole(raw, least, high)
 
 
 def _typed(raw: Any, kind: type) -> Any:
@@ -194,3 +190,19 @@ def _phrases_in(value: Any) -> Iterator[Phrase]:
     elif isinstance(value, list):
         for part in value:
             yield from _phrases_in(part)
+
+
+#: Kind of field → what makes its reader; the first that fits.
+_READERS: tuple[tuple[type[_Field], Callable[[Any], Check]], ...] = (
+    (models.JSONField, _read_json),
+    (PhraseField, lambda _: _phrase),
+    (models.CharField, _read_text),
+    (models.TextField, _read_text),
+    (models.BooleanField, lambda _: lambda raw: _typed(raw, bool)),
+    (models.IntegerField, _read_whole),
+    (models.FloatField, lambda _: _number),
+    (models.DecimalField, lambda _: lambda raw: _parsed(raw, Decimal)),
+    (models.DateTimeField, lambda _: _moment),
+    (models.DateField, lambda _: lambda raw: _parsed(raw, date.fromisoformat)),
+    (models.UUIDField, lambda _: lambda raw: _parsed(raw, UUID)),
+)

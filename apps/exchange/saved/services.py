@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.accounts.roles import Right
 from apps.authors.models import Erasure
 from apps.common import shared_files
 from apps.common.audit import Action, record
@@ -35,6 +36,7 @@ from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Notification, Project
 from apps.projects.notifications import notify_end
+from apps.projects.selectors import get_project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
 from labelhub.core.phrases import Phrase, join_sentences
 
@@ -82,6 +84,18 @@ def ready_export(project: Project, export_id: int) -> SavedExport:
         words = found.message or Phrase("It is not written yet.")
         raise Conflict(join_sentences(Phrase("There is no file to download."), words))
     return found
+
+
+def readable_export(user: User, project: Project, export_id: int) -> SavedExport:
+    """The same, for a download by ``user``. An archive is for managers: it has what authors wrote.
+
+    Raises:
+        Forbidden: it is an archive, and they are none.
+    """
+    export = ready_export(project, export_id)
+    if export.format == ARCHIVE.name:
+        get_project(user, project.slug, Right.MANAGE)
+    return export
 
 
 STALE = Phrase(

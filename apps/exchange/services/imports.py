@@ -165,7 +165,9 @@ def unended_uploads(alias: str | None = None) -> list[str]:
     ended = [ImportBatch.Status.DONE, ImportBatch.Status.FAILED]
     rows = ImportBatch.objects.using(alias).exclude(status__in=ended).exclude(stored_path="")
     archives = ProjectImport.objects.using(alias).exclude(stored_path="")
-    return [path for found in (rows, archives) for path in found.values_list("stored_path", flat=True)]
+    return [
+        path for found in (rows, archives) for path in found.values_list("stored_path", flat=True)
+    ]
 
 
 def cancel_upload(batch: ImportBatch) -> None:

@@ -6,13 +6,13 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('projects', '0008_item_changes_and_label_imports'),
+        ("projects", "0008_item_changes_and_label_imports"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='project',
-            name='loading',
-            field=models.BooleanField(db_default=False, default=False, editable=False, help_text='An archive is being loaded into it; until that is done, nobody sees it.'),
+            model_name="project",
+            name="loading",
+            field=models.BooleanField(db_default=False, default=False, editable=False, help_text="An archive is being loaded into it; until that is done, nobody sees it."),
         ),
     ]
