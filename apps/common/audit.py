@@ -92,6 +92,7 @@ class Action(models.TextChoices):
     MODEL_CREATED = "model.created", _("Model added")
     MODEL_CHANGED = "model.changed", _("Model changed")
     IMPORT_STARTED = "import.started", _("Import started")
+    IMPORT_STOPPED = "import.stopped", _("Import stopped")
     ITEM_CHANGED = "item.changed", _("Item changed")
     ITEM_DELETED = "item.deleted", _("Item deleted")
     EXPORT_DOWNLOADED = "export.downloaded", _("Data downloaded")

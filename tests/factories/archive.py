@@ -25,6 +25,7 @@ from apps.exchange.archive.tables import (
     PROJECT,
     PROMPT,
     PROVIDER,
+    RUN,
     USER,
     Table,
     tables,
@@ -117,7 +118,9 @@ class FilledProject:
         own = Provider.objects.create(name="Ours", project=self.project)
         shared, _ = Provider.objects.get_or_create(name="Everybody's", project=None)
         self.rows[MODEL] = [
-            ModelSpec.objects.create(provider=own, name=f"{self._slug} small", price_in=Decimal("0.5")),
+            ModelSpec.objects.create(
+                provider=own, name=f"{self._slug} small", price_in=Decimal("0.5")
+            ),
             ModelSpec.objects.get_or_create(provider=shared, name="large")[0],
         ]
 
@@ -146,6 +149,8 @@ class FilledProject:
         if target := KEYS.get(str(column)) or PROGRESS.get(str(column)):
             rows = self.rows.get(target)
             return rows[n].pk if rows else 0
+        if str(column) == "labels.Label.run_uid":
+            return self.rows[RUN][n].uid
         return _plain(column, f"{self._slug}-{n}", n)
 
     def _keys(self, spec: dict[str, str]) -> Any:
@@ -179,7 +184,7 @@ def _plain(column: Any, name: str, n: int) -> Any:  # noqa: C901, PLR0911 - a ta
         case models.CharField() if "url" in column.name:
             return "https://example.org/privacy"
         case models.CharField():
-            return name[: column.max_length] if column.max_length > 4 else "EN"[:column.max_length]
+            return name[: column.max_length] if column.max_length > 4 else "EN"[: column.max_length]
         case models.TextField():
             return f"Text {name} with “quotes”,\nlines and 漢字"
         case models.BooleanField():
@@ -243,7 +248,10 @@ def content_of(path: Path) -> dict[str, list[dict[str, Any]]]:
     archive.close()
     return {
         name: [
-            {column.name: value for column, value in zip(archive.members[name].table.fields, row, strict=True)}
+            {
+                column.name: value
+                for column, value in zip(archive.members[name].table.fields, row, strict=True)
+            }
             for row in found
         ]
         for name, found in rows.items()

@@ -34,8 +34,8 @@ LONGEST_LINE, LONGEST_MANIFEST = 64 * 1024**2, 1024**2
 MOST_SHARED = 100_000
 #: A table's keys lie within so many numbers, as that many are reserved.
 WIDEST = 10**11
-#: JSON lines of rows shrink to a tenth, and never to less than this share.
-SMALLEST_SHARE = 1 / 500
+#: Rows shrink to a tenth or a hundredth, and never to less than this share.
+SMALLEST_SHARE = 1 / 400
 
 
 #: Checks what a row means; raises :class:`BadValue`.
@@ -157,7 +157,7 @@ class ArchiveFile:
         info = self._zip.getinfo(table.member)
         if last - first >= WIDEST or rows > last - first + 1:
             raise RefusedArchive("manifest.json: %(name)s has no such keys.", name=table.name)
-        if info.file_size != size or info.compress_size < size * SMALLEST_SHARE - 100_000:
+        if info.file_size != size or info.compress_size < size * SMALLEST_SHARE - 65_536:
             raise RefusedArchive("%(name)s is not as large as it should be.", name=table.member)
         if info.flag_bits & 1 or info.compress_type not in (
             zipfile.ZIP_STORED,

@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from apps.accounts.models import User
-from apps.authors.models import Author
+from apps.authors.models import Author, Site
 from apps.common.bulk import insert_rows
 from apps.common.jobs import JobRun
 from apps.common.rows import new_row
@@ -177,11 +177,13 @@ class Loader:
             change(table, kept)
         self._renew(table, kept)
         names = [column.attname for column in table.fields]
-        # What no file may say: a secret, and that the project is there.
+        # What no file may say.
         made = [new_row(table.model, dict(zip(names, row, strict=True))) for row in kept]
         for new in made:
             if isinstance(new, Project):
                 new.loading = True
+            elif isinstance(new, Site):
+                new.enabled = False
             elif isinstance(new, Experiment):
                 new.sealed_key = seal(secrets.token_bytes(32))
         insert_rows(made, keyed=True)

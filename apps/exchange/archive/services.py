@@ -127,6 +127,7 @@ def cancel_import(row: ProjectImport) -> None:
         if not locked.moving:
             raise Conflict("This import has ended already.")
         fail_import(row.pk, InvalidInput("It was stopped."))
+        record(Action.IMPORT_STOPPED, row)
 
 
 def fail_import(import_id: int, error: Exception) -> None:
@@ -157,30 +158,33 @@ def _discard(row: ProjectImport) -> None:
 
 @job(KIND, fail=fail_import, queue=HEAVY)
 def import_project(run: JobRun) -> None:
-    """Check all of the archive, then load it."""
-    row = (
-        ProjectImport.objects.filter(pk=run.subject).exclude(status__in=ProjectImport.ENDED).first()
-    )
+    """Check all of the archive, then load it; or delete what was loaded."""
+    unended = ProjectImport.objects.exclude(status__in=ProjectImport.ENDED)
+    row = unended.filter(pk=run.subject).first()
     if row is None:
         return
-    if row.status == Status.UNDOING:
-        _undo(run, row)
-        return
     try:
-        path = shared_files.local_copy(row.stored_path)
-    except Unavailable as error:
-        raise Postponed(error.message, RETRY_AFTER) from error
-    archive = ArchiveFile(path)
-    try:
-        if row.status != Status.LOADING:
-            _check(run, row, archive)
-        if not row.dry_run:
-            _load(run, row, archive)
+        if row.status == Status.UNDOING:
+            _undo(run, row)
+        else:
+            _read(run, row)
     except (IntegrityError, DataError) as error:
         # Not an outage of the database: the rows contradict each other.
         raise RefusedArchive(
             "Rows of the archive contradict each other: %(reason)s", reason=str(error)[:300]
         ) from error
+
+
+def _read(run: JobRun, row: ProjectImport) -> None:
+    try:
+        archive = ArchiveFile(shared_files.local_copy(row.stored_path))
+    except Unavailable as error:
+        raise Postponed(error.message, RETRY_AFTER) from error
+    try:
+        if row.status != Status.LOADING:
+            _check(run, row, archive)
+        if not row.dry_run:
+            _load(run, row, archive)
     finally:
         archive.close()
 
@@ -285,7 +289,7 @@ def _undo(run: JobRun, row: ProjectImport) -> None:
     quote, by_name = connection.ops.quote_name, {table.name: table for table in tables()}
     for table in reversed(tables()):
         block = blocks.get(keyed_by(table, by_name).name)
-        if block is None:
+        if block is None or table.name == PROJECT:  # the project at last, with its providers
             continue
         column, name = quote(table.model._meta.pk.column), quote(table.model._meta.db_table)
         deleted = 1

@@ -15,7 +15,8 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
-from django.db import connection, models
+from django.db import models
+from django.db.backends.base.operations import BaseDatabaseOperations
 from django.utils import timezone
 
 from apps.common.phrases import PhraseField
@@ -98,10 +99,9 @@ def _read_text(field: _Field) -> Check:
 
 
 def _read_whole(field: _Field) -> Check:
-    kind = field.get_internal_type()
-    low, high = connection.ops.integer_field_range(kind)
-    least = 0 if "Positive" in kind else low
-    return lambda raw: _whole(raw, least, high)
+    # Those of PostgreSQL, as SQLite has none.
+    low, high = BaseDatabaseOperations.integer_field_ranges[field.get_internal_type()]
+    return lambda raw: _whole(raw, low, high)
 
 
 def _typed(raw: Any, kind: type) -> Any:
