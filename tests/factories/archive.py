@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db import models
 
-from apps.accounts.models import User
 from apps.common.bulk import insert_rows
 from apps.common.phrases import PhraseField
 from apps.exchange.archive.export import ProjectArchive
@@ -19,7 +18,6 @@ from apps.exchange.archive.tables import (
     EVENT_NAMES,
     JSON_KEYS,
     KEYS,
-    LOG,
     MODEL,
     PROGRESS,
     PROJECT,
@@ -171,39 +169,38 @@ class FilledProject:
         return whole
 
 
-def _plain(column: Any, name: str, n: int) -> Any:  # noqa: C901, PLR0911 - a table of types
+def _plain(column: Any, name: str, n: int) -> Any:
     if column.choices:
         return [value for value, _ in column.flatchoices][n % len(column.flatchoices)]
-    match column:
-        case models.JSONField():
-            return [f"wörter {n}", None] if column.default is list else {"n": n, "x": [1.5, "é"]}
-        case PhraseField():
-            return Phrase("%(count)s row has a fault", "%(count)s rows have faults", count=n)
-        case models.EmailField():
-            return "a@example.org"
-        case models.CharField() if "url" in column.name:
-            return "https://example.org/privacy"
-        case models.CharField():
-            return name[: column.max_length] if column.max_length > 4 else "EN"[: column.max_length]
-        case models.TextField():
-            return f"Text {name} with “quotes”,\nlines and 漢字"
-        case models.BooleanField():
-            return not column.default if n else bool(column.default)
-        case models.FloatField():
-            return [0.5, 0.1 + 0.2][n]
-        case models.IntegerField():
-            return 1 + n
-        case models.DateTimeField():
-            return SINCE + timedelta(hours=n)
-        case models.DateField():
-            return date(2026, 3, 1 + n)
-        case models.DecimalField():
-            return Decimal("1.250000")
-        case models.UUIDField():
-            return uuid.uuid4()
-        case models.BinaryField():
-            return b"sealed or packed"
-    raise TypeError(column)
+    if isinstance(column, models.CharField) and "url" in column.name:
+        return "https://example.org/privacy"
+    return next(make for kind, make in _PLAIN if isinstance(column, kind))(column, name, n)
+
+
+#: Kind of field → a value; the first that fits.
+_PLAIN: tuple[tuple[Any, Callable[[Any, str, int], Any]], ...] = (
+    (
+        models.JSONField,
+        lambda column, _, n: (
+            [f"wörter {n}", None] if column.default is list else {"n": n, "x": [1.5, "é"]}
+        ),
+    ),
+    (PhraseField, lambda _, __, n: Phrase("%(count)s row", "%(count)s rows", count=n)),
+    (models.EmailField, lambda *_: "a@example.org"),
+    (
+        models.CharField,
+        lambda column, name, _: name[: column.max_length] if column.max_length > 4 else "EN",
+    ),
+    (models.TextField, lambda _, name, __: f"Text {name} with “quotes”,\nlines and 漢字"),
+    (models.BooleanField, lambda column, _, n: bool(n) is not bool(column.default)),
+    (models.FloatField, lambda _, __, n: [0.5, 0.1 + 0.2][n]),
+    (models.IntegerField, lambda _, __, n: 1 + n),
+    (models.DateTimeField, lambda _, __, n: SINCE + timedelta(hours=n)),
+    (models.DateField, lambda _, __, n: date(2026, 3, 1 + n)),
+    (models.DecimalField, lambda *_: Decimal("1.250000")),
+    (models.UUIDField, lambda *_: uuid.uuid4()),
+    (models.BinaryField, lambda *_: b"sealed or packed"),
+)
 
 
 def written_archive(project: Project, path: Path) -> Path:

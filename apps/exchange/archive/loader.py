@@ -34,6 +34,7 @@ from apps.exchange.archive.tables import (
     PROJECT,
     PROMPT,
     PROVIDER,
+    STATE,
     STOPPED,
     USER,
     Table,
@@ -42,6 +43,8 @@ from apps.exchange.archive.tables import (
     translate_json,
 )
 from apps.exchange.models import ProjectImport
+from apps.labels.services.item_ledger import read_ledgers
+from apps.labels.services.states import lock_states, settle_states
 from apps.llm.models import ModelSpec, PromptVersion, Provider
 from apps.projects.models import Project
 from apps.projects.selectors import free_slug
@@ -164,6 +167,8 @@ class Loader:
         return self._shift(member, min(key, member.last))
 
     def _insert(self, table: Table, rows: list[list[Any]]) -> None:
+        given = table.named("assignees") if table.name == STATE else None
+        assigned = [] if given is None else [len(row[given]) for row in rows]
         kept = self._translate_rows(table, rows)
         self._row.result["rows_left_out"] += len(rows) - len(kept)
         change = {
@@ -189,6 +194,20 @@ class Loader:
         insert_rows(made, keyed=True)
         if table.name == PROJECT:
             self._row.project_id = made[0].pk
+        if given is not None:
+            self._free_places(
+                [
+                    row[0]
+                    for row, count in zip(rows, assigned, strict=True)
+                    if len(row[given]) < count
+                ]
+            )
+
+    def _free_places(self, items: list[int]) -> None:
+        """Nothing is kept for people who are not here."""
+        if items:
+            project = Project.objects.get(pk=self._row.project_id or 0)
+            settle_states(project, lock_states(items), read_ledgers(items))
 
     def _translate_rows(self, table: Table, rows: list[list[Any]]) -> list[list[Any]]:
         """Rows with the keys of this server; without those of people who are not here."""

@@ -18,6 +18,7 @@ from django.db import models
 PROJECT, USER = "projects.Project", "accounts.User"
 PROVIDER, MODEL, PROMPT = "llm.Provider", "llm.ModelSpec", "llm.PromptVersion"
 ITEM, LABEL, GOLD, RUN = "projects.Item", "labels.Label", "labels.Gold", "debates.Run"
+STATE = "labels.ItemState"
 SITE, AUTHOR, ECHO, LOG = "authors.Site", "authors.Author", "echo.Echo", "echo.LogEvent"
 
 _RIGHTS = "Rights are given by people, never by a file."

@@ -1,24 +1,37 @@
 """What becomes of people, models, names and unfinished work on another server."""
 
+import hashlib
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from apps.accounts.models import User
-from apps.authors.models import Author, Message, Site, SiteKey
+from apps.accounts.roles import Right, Role
+from apps.authors.models import Author, Erasure, Message, Site, SiteKey
+from apps.common import shared_files
+from apps.common.jobs import Postponed, work_on
 from apps.common.models import AuditEntry, Job
 from apps.debates.models import Run
 from apps.echo.models import Echo, LogEvent
-from apps.exchange.archive.export import MANIFEST
+from apps.exchange.archive.export import MANIFEST, ProjectArchive
+from apps.exchange.archive.loader import Loader
+from apps.exchange.archive.services import cancel_import
+from apps.exchange.archive.tables import Table, tables
 from apps.exchange.models import ProjectImport
+from apps.exchange.saved.services import KIND, save_export
 from apps.labels.models import Annotator, Assignment, ItemState, Label
 from apps.llm.models import ModelSpec, Provider
 from apps.projects.models import Membership, Project
+from apps.projects.selectors import get_project
 from apps.reviews.models import Slot
+from labelhub.core.errors import Conflict, NotFound
+from tests.factories.accounts import UserFactory, api_of, browser_of
 from tests.factories.archive import FilledProject, content_of, loaded, written_archive
+from tests.factories.projects import member
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -59,6 +72,9 @@ def test_twice_on_one_server_gives_two_more_projects(filled: FilledProject, tmp_
 
 
 def test_people_come_by_name_and_without_rights(filled: FilledProject, tmp_path: Path) -> None:
+    ItemState.objects.filter(project=filled.project).update(
+        assignees=[user.pk for user in filled.rows["accounts.User"]], reserved_slots=2, queued=True
+    )
     path = written_archive(filled.project, tmp_path / "a.zip")
     here, gone = User.objects.filter(username__startswith="filled-").order_by("username")
     User.objects.filter(pk=gone.pk).update(username="somebody")
@@ -74,6 +90,9 @@ def test_people_come_by_name_and_without_rights(filled: FilledProject, tmp_path:
         here.pk
     }
     assert done.result["rows_left_out"] == 5
+    # No place of an item is kept for somebody who is not here.
+    states = ItemState.objects.filter(project=project)
+    assert all(state.reserved_slots <= len(state.assignees) for state in states)
     assert not Membership.objects.filter(project=project).exists()
     assert not Project.objects.visible_to(here).filter(pk=project.pk).exists()
 
@@ -105,7 +124,9 @@ def test_secrets_stay_and_models_come_by_name(filled: FilledProject, tmp_path: P
     )
     assert set(used) == {"Ours", "Everybody's"}
     site = Site.objects.filter(project=project).first()
-    assert site and not site.enabled and not site.keys.exists()
+    assert site
+    assert not site.enabled
+    assert not site.keys.exists()
     assert site.public_key == filled.rows["authors.Site"][0].public_key
     assert "public key" not in str(done.remarks)
 
@@ -121,7 +142,8 @@ def test_unfinished_work_waits_for_a_person(filled: FilledProject, tmp_path: Pat
     }
     assert not Slot.objects.filter(project=project, lease_token__isnull=False).exists()
     echo = Echo.objects.filter(site__project=project).first()
-    assert echo and (echo.logged, echo.learnt, echo.erased) == (2, 0, 1)
+    assert echo
+    assert (echo.logged, echo.learnt, echo.erased) == (2, 0, 1)
 
 
 def test_a_dry_run_changes_nothing(filled: FilledProject, tmp_path: Path) -> None:
@@ -151,8 +173,6 @@ def test_an_archive_of_an_older_server_gets_defaults(filled: FilledProject, tmp_
         for row in [table["columns"], *rows]:
             del row[place]
         lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
-        import hashlib
-
         table |= {"bytes": len(lines), "sha256": hashlib.sha256(lines).hexdigest()}
         for name in archive.namelist():
             content = {"labels.ItemState.jsonl": lines, MANIFEST: json.dumps(manifest).encode()}
@@ -162,3 +182,77 @@ def test_an_archive_of_an_older_server_gets_defaults(filled: FilledProject, tmp_
         ItemState.objects.filter(project=project).values_list("required_here", flat=True)
     ) == {1}
     assert content_of(path)["labels.Label"]
+
+
+def test_an_author_erased_meanwhile_is_in_no_archive(
+    filled: FilledProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = save_export(project=filled.project, actor=None, format_name="archive")
+    read = ProjectArchive.pieces
+
+    def erase(archive: ProjectArchive) -> Iterator[bytes]:
+        yield from read(archive)
+        monkeypatch.setattr(ProjectArchive, "pieces", read)
+        Erasure.objects.create(site=filled.rows["authors.Site"][0])
+
+    monkeypatch.setattr(ProjectArchive, "pieces", erase)
+    work_on(KIND, export.pk)
+    export.refresh_from_db()
+    assert export.status == "running"
+    assert shared_files.names_in("saved-exports") == []
+    Job.objects.update(lease_until=None)
+    work_on(KIND, export.pk)
+    export.refresh_from_db()
+    assert export.status == "done"
+    assert export.manifest["tables"]["authors.Erasure"]["rows"] == 3
+
+
+def test_an_archive_is_downloaded_by_managers_alone(filled: FilledProject) -> None:
+    export = save_export(project=filled.project, actor=None, format_name="archive")
+    work_on(KIND, export.pk)
+    page = f"/p/{filled.project.slug}/export/saved/{export.pk}/file/"
+    rest = f"/api/v1/projects/{filled.project.slug}/exports/{export.pk}/file/"
+    statuses = {
+        role: (
+            browser_of(user := member(filled.project, role)).get(page).status_code,
+            api_of(user).get(rest).status_code,
+        )
+        for role in (Role.VIEWER, Role.REVIEWER, Role.MANAGER)
+    }
+    assert statuses == {
+        Role.VIEWER: (403, 403), Role.REVIEWER: (403, 403), Role.MANAGER: (200, 200)
+    }  # fmt: skip
+
+
+def test_nobody_sees_a_project_that_is_being_loaded(filled: FilledProject) -> None:
+    operator = UserFactory.create(is_superuser=True)
+    assert Project.objects.visible_to(operator).exists()
+    Project.objects.update(loading=True)
+    assert not Project.objects.visible_to(operator).exists()
+    with pytest.raises(NotFound):
+        get_project(operator, filled.project.slug, Right.VIEW)
+
+
+def test_a_stopped_import_is_deleted_by_the_worker(
+    filled: FilledProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written_archive(filled.project, tmp_path / "a.zip")
+    filled.project.delete()
+    insert = Loader._insert
+
+    def stop(loader: Loader, table: Table, rows: Any) -> None:
+        insert(loader, table, rows)
+        if table.name == "labels.Label":
+            raise Postponed("The server is stopping.")
+
+    monkeypatch.setattr(Loader, "_insert", stop)
+    row = loaded(path)
+    assert row.status == "loading"
+    assert Project.objects.get().loading
+    cancel_import(row)
+    work_on("exchange.import_project", row.pk)
+    row.refresh_from_db()
+    assert (row.status, str(row.message)) == ("failed", "It was stopped.")
+    assert not any(table.rows.exists() for table in tables())
+    with pytest.raises(Conflict):
+        cancel_import(row)

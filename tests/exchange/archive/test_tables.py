@@ -51,7 +51,8 @@ NO_KEYS = {
 #: Large numbers that are no keys.
 COUNTS = {
     "authors.Payout.cents", "authors.Question.cost_nanousd", "authors.Message.cost_nanousd",
-    "authors.Site.daily_budget_nanousd", "authors.SiteUse.cost_nanousd", "debates.Run.budget_nanousd",
+    "authors.Site.daily_budget_nanousd", "authors.SiteUse.cost_nanousd",
+    "debates.Run.budget_nanousd",
     "debates.Run.cost_nanousd", "debates.Run.other_cost_nanousd", "debates.Run.tokens_in",
     "debates.Run.tokens_out", "debates.Run.turns_count", "debates.Run.unpriced_turns",
     "debates.Run.unread_nanousd", "debates.Turn.cost_nanousd", "echo.Decision.cost_nanousd",
