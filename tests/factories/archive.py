@@ -53,6 +53,12 @@ FIXED: dict[str, Callable[[int], Any]] = {
     "authors.Site.languages": lambda _: ["de", "en"],
     "debates.Run.status": lambda n: ["paused", "done"][n],
     "debates.RoutingRule.definition": lambda _: Rule(audit=0.2).to_json(),
+    "echo.CatalogueItem.definition": lambda n: {
+        "id": f"tea-{n}",
+        "title": "Teapot",
+        "text": "Of stoneware.",
+        "link": "/shop/#tea",
+    },
     "echo.Decision.status": lambda _: "shown",
     "echo.Echo.logged": lambda _: 2,
     "echo.Experiment.ended_at": lambda n: SINCE + timedelta(days=n),

@@ -8,6 +8,7 @@ from apps.exchange.archive.tables import GOLD, LABEL, LOG, PROMPT, USER, Table
 from apps.exchange.archive.values import BadValue
 from labelhub.core.debate.routing import read_rule
 from labelhub.core.echo.events import from_json
+from labelhub.core.echo.recommending.catalogue import read_item
 from labelhub.core.errors import LabelhubError
 from labelhub.core.interview.features import parse_feature
 from labelhub.core.phrases import Phrase
@@ -32,6 +33,7 @@ class ContentCheck:
             LABEL: self._check_value,
             GOLD: self._check_value,
             LOG: lambda row: from_json(row["kind"], row["ref"], row["data"]),
+            "echo.CatalogueItem": lambda row: read_item(row["definition"]),
             "authors.Feature": lambda row: parse_feature(row["definition"]),
             "debates.RoutingRule": lambda row: read_rule(row["definition"]),
             "projects.LabelSchema": self._keep_schema,

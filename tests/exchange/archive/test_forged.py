@@ -88,6 +88,19 @@ FORGED: dict[str, tuple[Change, str]] = {
     "half a pair": (put("projects.Item", "meta", {"\ud800": 1}), "row 1, meta"),
     "unknown choice": (put("labels.Label", "role", "judge"), "row 1, role"),
     "script as address": (put("authors.Site", "privacy_url", "javascript:alert(1)"), "privacy_url"),
+    "script as link": (
+        put(
+            "echo.CatalogueItem",
+            "definition",
+            {
+                "id": "a",
+                "title": "T",
+                "text": "x",
+                "link": "javascript:alert(1)",
+            },
+        ),
+        "CatalogueItem.jsonl, row 1",
+    ),
     "time without zone": (put("projects.Item", "created_at", "2026-01-01T00:00"), "created_at"),
     "list for an object": (put("projects.Item", "meta", []), "row 1, meta"),
     "key of another project": (put("labels.Label", "item", 10**9), "row 1, item"),

@@ -1,113 +1,93 @@
 """Killed while it writes or loads an archive, a worker loses and doubles nothing."""
 
-import subprocess
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.db import connections
 
-from tests.fakes.stack import MANAGE, ROOT, Stack
-
-pytestmark = [pytest.mark.thorough, pytest.mark.timeout(300)]
-
-FILL = """
-from tests.factories.archive import FilledProject
-FilledProject()
-"""
-#: Dies in the transaction of a chunk; each chunk is one row.
-DIE = """
-import os, signal
-from apps.exchange.archive import loader, services
-loader.CHUNK = 1
-calls, insert = 0, loader.Loader._insert
-def insert_and_die(self, table, rows):
-    global calls
-    insert(self, table, rows)
-    calls += 1
-    if calls == {calls}:
-        os.kill(os.getpid(), signal.SIGKILL)
-loader.Loader._insert = insert_and_die
-"""
-REQUEST = """
-from pathlib import Path
-from apps.exchange.archive.services import request_import, run_import
-from apps.exchange.services.imports import store_upload
-stored = store_upload([Path({path!r}).read_bytes()])
-run_import(request_import(path=stored, file_name="a.zip", actor=None, slug="moved", send=False))
-"""
-#: As when its lease has lapsed.
-RESUME = """
-from apps.common.models import Job
-from apps.exchange.archive.services import run_import
-from apps.exchange.models import ProjectImport
-Job.objects.update(lease_until=None, lease_token=None)
-row = run_import(ProjectImport.objects.get())
-print(row.status, row.message)
-"""
-#: Dies while it writes the sixth table, then writes the file anew.
-SAVE = """
-import os, signal
-from apps.exchange.archive.export import ProjectArchive
-from apps.exchange.saved.services import KIND, save_export
 from apps.common.jobs import work_on
 from apps.common.models import Job
-from apps.exchange.models import SavedExport
-from apps.projects.models import Project
-calls, read = 0, ProjectArchive._read
-def read_and_die(self, table, keys):
-    global calls
-    calls += 1
-    if {die} and calls == 6:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return read(self, table, keys)
-ProjectArchive._read = read_and_die
-project = Project.objects.get(slug="filled-0")
-export = SavedExport.objects.first() or save_export(
-    project=project, actor=None, format_name="archive")
-Job.objects.update(lease_until=None, lease_token=None)
-work_on(KIND, export.pk)
-export.refresh_from_db()
-print(export.status, export.stored_name)
-"""
-COMPARE = """
-from pathlib import Path
-from apps.projects.models import Project
-from tests.factories.archive import content_of, written_archive
-there, moved = content_of(Path({path!r})), Project.objects.get(slug="moved")
-found = content_of(written_archive(moved, Path({path!r} + "2")))
-UIDS = ("uid", "public_key", "receipt", "slug", "run_uid")
-for content in (there, found):
-    for rows in content.values():
-        for row in rows:
-            for name in UIDS:
-                row.pop(name, None)
-print({{name for name in there if there[name] != found[name]}})
-"""
+from apps.exchange.archive import loader
+from apps.exchange.archive.export import ProjectArchive
+from apps.exchange.archive.services import request_import, run_import
+from apps.exchange.models import ProjectImport
+from apps.exchange.saved.files import path_of
+from apps.exchange.saved.services import KIND, save_export
+from apps.exchange.services.imports import store_upload
+from tests.factories.archive import FilledProject, content_of, written_archive
+
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def run(stack: Stack, script: str) -> subprocess.CompletedProcess[str]:
-    """A process with the script."""
-    return subprocess.run(
-        [*MANAGE, "shell", "-v", "0", "-c", script],
-        cwd=ROOT, env=stack.env | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+def killed(work: Callable[[], object]) -> bool:
+    """Whether another process that does the work was killed; its lease has lapsed then."""
+    connections.close_all()
+    child = os.fork()
+    if child == 0:
+        work()
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    Job.objects.update(lease_until=None, lease_token=None)
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
 
 
-def test_a_killed_export_and_a_killed_import_are_whole_in_the_end(tmp_path: Path) -> None:
-    folder = tmp_path / "server"
-    folder.mkdir()
-    with Stack(folder) as stack:
-        stack.manage("migrate")
-        assert run(stack, FILL).returncode == 0
+def dying(function: Callable[..., object], calls: int) -> Callable[..., object]:
+    """The function, which ends its process when it was called so often."""
+    left = calls
 
-        assert run(stack, SAVE.format(die=True)).returncode == -9
-        saved = run(stack, SAVE.format(die=False))
-        assert saved.stdout.startswith("done "), saved.stderr[-2000:]
-        path = str(folder / "saved-exports" / saved.stdout.split()[1])
+    def call(*args: object) -> object:
+        nonlocal left
+        left -= 1
+        found = function(*args)
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return found
 
-        assert run(stack, DIE.format(calls=7) + REQUEST.format(path=path)).returncode == -9
-        assert run(stack, DIE.format(calls=30) + RESUME).returncode == -9
-        done = run(stack, DIE.format(calls=0) + RESUME)
-        assert done.stdout.startswith("done "), done.stdout + done.stderr[-2000:]
-        compared = run(stack, COMPARE.format(path=path))
-        assert compared.stdout.strip() == "set()", compared.stdout + compared.stderr[-2000:]
+    return call
+
+
+def test_a_killed_export_is_written_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    filled = FilledProject()
+    export = save_export(project=filled.project, actor=None, format_name="archive")
+    read = ProjectArchive._read
+    monkeypatch.setattr(ProjectArchive, "_read", dying(read, 9))
+    assert killed(lambda: work_on(KIND, export.pk))
+    export.refresh_from_db()
+    assert export.status == "running"
+
+    monkeypatch.setattr(ProjectArchive, "_read", read)
+    work_on(KIND, export.pk)
+    export.refresh_from_db()
+    assert export.status == "done"
+    expected = content_of(written_archive(filled.project, tmp_path / "whole.zip"))
+    assert content_of(path_of(export.stored_name)) == expected
+
+
+def test_a_killed_import_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    filled = FilledProject()
+    path = written_archive(filled.project, tmp_path / "a.zip")
+    filled.project.delete()
+    row = request_import(
+        path=store_upload([path.read_bytes()]), file_name="a", actor=None, send=False
+    )
+    insert = loader.Loader._insert
+    monkeypatch.setattr(loader, "CHUNK", 1)
+    # In the check, in the first rows, in the thick of it, and near the end.
+    monkeypatch.setattr(loader.People, "__init__", dying(loader.People.__init__, 1))
+    assert killed(lambda: run_import(row))
+    monkeypatch.undo()
+    monkeypatch.setattr(loader, "CHUNK", 1)
+    for calls in (1, 30, 40, 20):
+        monkeypatch.setattr(loader.Loader, "_insert", dying(insert, calls))
+        assert killed(lambda: run_import(row))
+        assert ProjectImport.objects.get().status == "loading"
+    monkeypatch.setattr(loader.Loader, "_insert", insert)
+    done = run_import(row)
+    assert done.status == "done", str(done.message)
+    assert done.project is not None
+    assert done.rows_done == sum(map(len, filled.rows.values())) - 6  # people, prompts and models
+    again = written_archive(done.project, tmp_path / "b.zip")
+    assert content_of(again) == content_of(path)
