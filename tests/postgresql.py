@@ -14,6 +14,7 @@ REPEATED = {
     "programs that are killed, and go on with what they had committed": [
         "*/test_kill*",
         "labelhub/test_recovery*",
+        "exchange/archive/*",
     ],
     "one who takes a thing shuts others out: leases, the queue, reserved money": [
         "labels/*",
