@@ -173,7 +173,7 @@ class Table:
 
 
 def _table(name: str, path: str, names: tuple[str, ...] = ()) -> Table:
-    model = apps.get_model(name)
+    model = next(model for model in apps.get_models() if model._meta.label == name)
     fields = tuple(
         column
         for column in model._meta.concrete_fields
