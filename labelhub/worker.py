@@ -26,6 +26,7 @@ from apps.common.workers import forget_worker, serve_queues, write_heartbeat
 from apps.debates.tasks import drive_run, keep_runs
 from apps.echo.services.learning import learn_news
 from apps.echo.tasks import keep_echo, keep_offers
+from apps.exchange.archive.services import import_project
 from apps.exchange.saved.services import keep_exports, write_export
 from apps.exchange.services.imports import import_rows, sweep_uploads
 from apps.exchange.webhooks.delivery_queue import send_due, tend_webhooks
@@ -57,6 +58,7 @@ JOBS = (
     carry_out,
     clear_ranks,
     drive_run,
+    import_project,
     import_rows,
     learn_news,
     look_after_job,

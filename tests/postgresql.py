@@ -15,6 +15,7 @@ REPEATED = {
         "*/test_kill*",
         "labelhub/test_repeat*",
         "labelhub/test_recovery*",
+        "exchange/archive/*",
     ],
     "one who takes a thing shuts others out: leases, the queue, reserved money": [
         "labels/*",

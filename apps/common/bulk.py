@@ -34,8 +34,9 @@ _HASHED = (str, int, float, bool, datetime)
 _MOST_REMEMBERED = 1000
 
 
-def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
-    """Insert unsaved rows of one model, in order, and set their ascending primary keys.
+def insert_rows(rows: Sequence[Row], *, keyed: bool = False) -> Sequence[Row]:
+    """Insert unsaved rows of one model, in order, and set their ascending primary keys; ``keyed``:
+    they have keys, of :func:`reserve_block`.
 
     Like ``bulk_create`` without options: no signals, no conflicts, one table. Related rows must
     have been saved before the rows were made.
@@ -47,7 +48,7 @@ def insert_rows(rows: Sequence[Row]) -> Sequence[Row]:
     fields = list(meta.local_concrete_fields)
     _set_timestamps(rows, fields)
     with transaction.atomic(), connection.cursor() as cursor:
-        if meta.auto_field is not None:
+        if meta.auto_field is not None and not keyed:
             keys = _reserve_keys(cursor, meta.db_table, meta.auto_field.column, len(rows))
             for row, key in zip(rows, keys, strict=True):
                 row.pk = key
@@ -178,6 +179,31 @@ def _reserve_keys(cursor: CursorWrapper, table: str, column: str, count: int) ->
     last = cursor.fetchone()
     first = last[0] + 1 if last else 1
     return range(first, first + count)
+
+
+def reserve_block(model: type[models.Model], count: int) -> int:
+    """The first of ``count`` successive keys that no other row has or will get."""
+    meta = model._meta
+    table, column = meta.db_table, meta.auto_field.column  # type: ignore[union-attr]  # has one
+    with transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            # Whoever inserts takes a key only once the table is locked, so nobody takes one now.
+            cursor.execute(
+                f"LOCK TABLE {connection.ops.quote_name(table)} IN SHARE ROW EXCLUSIVE MODE"
+            )
+            cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, %s))", [table, column])
+            first = int(cursor.fetchone()[0])
+            last = first + count - 1
+            cursor.execute(
+                "SELECT setval(pg_get_serial_sequence(%s, %s), %s)", (table, column, last)
+            )
+            return first
+        first = next(iter(_reserve_keys(cursor, table, column, 1)))
+        taken = (first + count - 1, table)
+        cursor.execute("UPDATE sqlite_sequence SET seq = %s WHERE name = %s", taken)
+        if not cursor.rowcount:
+            cursor.execute("INSERT INTO sqlite_sequence (seq, name) VALUES (%s, %s)", taken)
+        return first
 
 
 def _write(

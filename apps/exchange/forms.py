@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.common.figures import count_words
+from apps.exchange.archive.export import ARCHIVE
 from apps.exchange.exporters import FORMATS, export_filters
 from apps.exchange.file_head import FileHead
 from apps.exchange.readers import accepted
@@ -180,12 +181,20 @@ class ExportForm(forms.Form):
             self.fields["filter"].choices = [("", gettext("All items")), *filters]  # type: ignore[attr-defined]
         else:
             del self.fields["filter"]
+        # An archive also has what authors wrote.
+        formats = [*FORMATS.values(), *([ARCHIVE] if manages else [])]
         self.fields["format"].choices = [  # type: ignore[attr-defined]
             (group, [(known.name, known.title) for known in found])
-            for group, found in groupby(FORMATS.values(), attrgetter("group"))
+            for group, found in groupby(formats, attrgetter("group"))
         ]
         if not manages:
             del self.fields["keep"]
+
+    def clean(self) -> dict[str, Any]:
+        """An archive is written by a worker, so it is always saved."""
+        if self.cleaned_data.get("format") == ARCHIVE.name:
+            self.cleaned_data["keep"] = True
+        return self.cleaned_data
 
     def filters(self, project: Project) -> dict[str, Any]:
         filter_id = self.cleaned_data.get("filter")

@@ -12,6 +12,7 @@ from apps.common.sealing import SealedField
 from apps.debates.models import Run
 from apps.labels.models import Gold, Label
 from apps.projects.models import ImportBatch, Project
+from labelhub.core.phrases import Phrase
 
 
 class SavedExport(models.Model):
@@ -66,6 +67,110 @@ class SavedExport(models.Model):
     @property
     def moving(self) -> bool:
         return self.status in (self.Status.QUEUED, self.Status.RUNNING)
+
+
+class ProjectImport(models.Model):
+    """A project's archive from another server: first it is checked as a whole, then loaded. If it
+    cannot be, what was loaded is deleted again."""
+
+    class Status(models.TextChoices):
+        QUEUED = "queued", _("Waiting for the worker")
+        CHECKING = "checking", _("Being checked")
+        LOADING = "loading", _("Being loaded")
+        UNDOING = "undoing", _("Being deleted again")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+
+    ENDED = (Status.DONE, Status.FAILED)
+
+    project = models.ForeignKey(
+        Project, null=True, on_delete=models.SET_NULL, related_name="+", help_text="Its project."
+    )
+    file_name = models.CharField(max_length=255)
+    stored_path = models.CharField(max_length=500, blank=True, help_text="Empty once it has ended.")
+    slug = models.SlugField(
+        max_length=60, blank=True, help_text="Of the new project; empty: as in the archive."
+    )
+    dry_run = models.BooleanField(default=False, help_text="Only check.")
+    match_people = models.BooleanField(
+        default=True, help_text="People of the same user name are the same people."
+    )
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    message = PhraseField(blank=True)
+    rows_total = models.PositiveBigIntegerField(default=0)
+    rows_done = models.PositiveBigIntegerField(default=0)
+    cursor = models.JSONField(
+        default=dict, help_text="Reserved keys, matched models, and the row that was reached."
+    )
+    result = models.JSONField(default=dict, help_text="What was found, matched and left out.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def moving(self) -> bool:
+        return self.status not in self.ENDED
+
+    @property
+    def remarks(self) -> list[Phrase]:
+        """What is to be known of the new project, in sentences."""
+        if not self.result:
+            return []
+        missing, models = self.result["people_missing"], self.result["models_missing"]
+        sites, left_out = self.result["sites"], self.result["rows_left_out"]
+        renewed = [site["name"] for site in sites if site["renewed"]]
+        found = [
+            (True, Phrase("Nobody is a member yet: add people on the project's page.")),
+            (
+                missing,
+                Phrase(
+                    "Without an account here: %(people)s. Their labels keep their names. To give "
+                    "them their work, create the accounts and import the archive again.",
+                    people=missing,
+                ),
+            ),
+            (
+                left_out,
+                Phrase(
+                    "%(count)s row that only they needed was left out.",
+                    "%(count)s rows that only they needed were left out.",
+                    count=left_out,
+                ),
+            ),
+            (
+                models,
+                Phrase(
+                    "Models that this server does not have: %(models)s. Enter the address and the "
+                    "key of their providers before runs go on.",
+                    models=models,
+                ),
+            ),
+            (
+                sites,
+                Phrase(
+                    "Sites are switched off and have no secret keys: %(sites)s. Create their keys, "
+                    "then switch them on.",
+                    sites=[site["name"] for site in sites],
+                ),
+            ),
+            (
+                renewed,
+                Phrase(
+                    "Another site here has the public key of: %(sites)s. They got a new one, which "
+                    "their pages need.",
+                    sites=renewed,
+                ),
+            ),
+        ]
+        return [words for holds, words in found if holds]
 
 
 class Webhook(models.Model):

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from apps.exchange import views
+from apps.exchange.archive import views as archive
 from apps.exchange.new_project import views as new_project
 from apps.exchange.saved import views as saved
 from apps.exchange.webhooks import views as webhooks
@@ -14,6 +15,12 @@ HOOK = f"{HOOKS}<int:webhook_id>/"
 urlpatterns = [
     path("projects/new/", new_project.project_create, name="project_create"),
     path("projects/new/from/", new_project.project_from_config, name="project_from_config"),
+    path("projects/new/archive/", archive.project_imports, name="project_imports"),
+    path(
+        "projects/new/archive/<int:import_id>/stop/",
+        archive.project_import_stop,
+        name="project_import_stop",
+    ),
     path("projects/new/preview/", new_project.project_preview, name="project_preview"),
     path("p/<slug:slug>/import/", views.import_create, name="import_create"),
     path("p/<slug:slug>/import/<int:batch_id>/", views.import_detail, name="import_detail"),

@@ -47,7 +47,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         if user.bound_to is not None:
             self = self.filter(pk=user.bound_to)  # noqa: PLW0642 - nothing below is of others
         if user.is_superuser:
-            return self
+            return self.filter(loading=False)
         # A person is a member once: the join cannot double a row.
         return self.filter(memberships__user=user, memberships__role__in=ROLES_WITH[right])
 
@@ -147,6 +147,12 @@ class Project(models.Model):
         unique=True,
         editable=False,
         help_text="Of the form that created it: sent twice, it creates one project.",
+    )
+    loading = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="An archive is being loaded into it; until that is done, nobody sees it.",
     )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

@@ -153,7 +153,7 @@ def _no_project(slug: str) -> NotFound:
 
 @prepared
 def _project_named(slug: str) -> QuerySet[Project]:
-    return Project.objects.filter(slug=slug)
+    return Project.objects.filter(slug=slug, loading=False)
 
 
 @prepared

@@ -88,6 +88,8 @@ PAGES = {
     "project_create": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "project_preview": row(POST=SIGNED_IN),
     "project_from_config": row(GET=SIGNED_IN, POST=SIGNED_IN),
+    "project_imports": OPERATOR_PAGE,
+    "project_import_stop": row(POST=OPERATE),
     "project_overview": READ,
     # It leads to the overview, which refuses others.
     "project_setup": row(GET=EVERYBODY),
@@ -295,6 +297,8 @@ PAGES = {
 
 REST = {
     "api_user_list": OPERATOR_PAGE,
+    "api_project_import_list": OPERATOR_PAGE,
+    "api_project_import": row(GET=OPERATE, DELETE=OPERATE),
     "api_user": row(GET=OPERATE, PATCH=OPERATE),
     "api_api_key_list": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "api_api_key": row(GET=OWN, DELETE=OWN),

@@ -21,7 +21,7 @@ from apps.debates.models import Debate, Experiment, Run
 from apps.echo.models import CatalogueItem, Decision, Selection
 from apps.echo.services.configuration import switch_echo
 from apps.echo.services.experiments import create_experiment
-from apps.exchange.models import SavedExport
+from apps.exchange.models import ProjectImport, SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Project, SchemaChange
 from apps.projects.selectors import current_schema
@@ -158,6 +158,7 @@ def _one_of_each(project: Project) -> dict[str, Any]:
         "experiment_id": experiment.pk,
         "webhook_id": webhook.pk,
         "export_id": export.pk,
+        "import_id": ProjectImport.objects.create(file_name=SECRET).pk,
         "debate_id": debate.pk,
         "batch_id": ImportBatchFactory.create(project=project).pk,
         "user_id": member(project, Role.VIEWER).pk,

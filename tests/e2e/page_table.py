@@ -46,7 +46,7 @@ NOT_PAGES = {
     "site_key_add", "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",
     "widget_file", "widget_script", "learning_progress",
     "quality_pause", "quality_requeue_progress", "quality_resume",
-    "saved_delete", "saved_file", "saved_list", "saved_manifest", "saved_verify",
+    "project_import_stop", "saved_delete", "saved_file", "saved_list", "saved_manifest", "saved_verify",
     "webhook_delete", "webhook_deliveries", "webhook_ping", "webhook_replay", "webhook_secret",
     "webhook_switch",
 }  # fmt: skip
@@ -92,6 +92,7 @@ VIEWS = (
     View("project_create", "manager", "/projects/new/"),
     View("project_create", "manager", "/projects/new/?template=toxicity", "template"),
     View("project_from_config", "manager", "/projects/new/from/"),
+    View("project_imports", "operator", "/projects/new/archive/"),
     View("search", "manager", "/find/?q=room"),
     View("project_overview", "manager", IN_DEMO + "/"),
     View("project_overview", "manager", "/p/{empty}/", "empty"),

@@ -115,7 +115,8 @@ def forget_old(now: datetime, most: int = 500) -> int:
     count = 0
     DailyUse.objects.filter(day__lt=now.date() - timedelta(days=1)).delete()
     CarriedLimits.objects.filter(until__lte=now).delete()
-    for site in Site.objects.only("pk", "retention_days"):
+    # Of a project that is being loaded, conversations come before their messages.
+    for site in Site.objects.filter(project__loading=False).only("pk", "retention_days"):
         until = now - timedelta(days=site.retention_days)
         old = Message.objects.filter(site=site, received_at__lt=until)
         count += _empty_asked(old, most)

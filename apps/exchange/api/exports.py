@@ -13,12 +13,14 @@ from rest_framework.response import Response
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.roles import Right
 from apps.common.api.negotiation import OneRenderer
+from apps.exchange.archive.export import ARCHIVE
 from apps.exchange.downloads import export_response
 from apps.exchange.exporters import FORMATS, Filters, export_filters, next_cursor
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import checksum
 from apps.exchange.saved.services import (
     delete_export,
+    readable_export,
     ready_export,
     save_export,
     saved_export,
@@ -53,6 +55,16 @@ class ExportQuerySerializer(serializers.Serializer[Any]):
         help_text="Only items that came or changed after this cursor, or whose labels or gold did: "
         "`since` of an earlier saved export, the `LabelHub-Since` header of another one, or `0`. "
         "Items that were deleted are in `item-changes/`.",
+    )
+
+
+class SavedQuerySerializer(ExportQuerySerializer):
+    """Also the format that is only saved."""
+
+    format = serializers.ChoiceField(
+        choices=[*FORMATS, ARCHIVE.name],
+        default="jsonl",
+        help_text="`archive`: the whole project, for another LabelHub; only managers download it.",
     )
 
 
@@ -139,7 +151,7 @@ class SavedExportViewSet(ProjectViewSet):
         """
         return self.list_page(saved_exports(self.project))
 
-    @extend_schema(request=ExportQuerySerializer, responses={202: SavedExportSerializer})
+    @extend_schema(request=SavedQuerySerializer, responses={202: SavedExportSerializer})
     def create(self, request: SignedInApiRequest, **_: str) -> Response:
         """Save an export.
 
@@ -147,7 +159,7 @@ class SavedExportViewSet(ProjectViewSet):
         is then the cursor with which the next export has only what is new or changed. When an
         author's data is deleted later, it becomes ``stale`` and its file is deleted.
         """
-        format_name, filters = _split(self.project, self.read_body(ExportQuerySerializer))
+        format_name, filters = _split(self.project, self.read_body(SavedQuerySerializer))
         export = save_export(
             project=self.project, actor=request.user, format_name=format_name, filters=filters
         )
@@ -176,7 +188,7 @@ class SavedExportViewSet(ProjectViewSet):
         409 while it is not ready, or when it is stale.
         """
         check_download(request.user, self.project)
-        return file_response(ready_export(self.project, export_id))
+        return file_response(readable_export(request.user, self.project, export_id))
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True)

@@ -1,6 +1,7 @@
 """REST addresses of imports, exports and webhooks."""
 
 from apps.common.api.viewsets import Router
+from apps.exchange.api.archives import ProjectImportViewSet
 from apps.exchange.api.exports import ExportViewSet, SavedExportViewSet
 from apps.exchange.api.imports import ImportStateViewSet, ImportViewSet, LabelImportViewSet
 from apps.exchange.api.items import ItemChangesViewSet, ProjectItemViewSet
@@ -17,4 +18,5 @@ router.register(f"{PROJECT}/imports", ImportStateViewSet, "api_import_detail")
 router.register(f"{PROJECT}/export", ExportViewSet, "api_export")
 router.register(f"{PROJECT}/exports", SavedExportViewSet, "api_saved_export")
 router.register(f"{PROJECT}/webhooks", WebhookViewSet, "api_webhook")
+router.register("project-imports", ProjectImportViewSet, "api_project_import")
 urlpatterns = router.urls

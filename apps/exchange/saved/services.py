@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.accounts.roles import Right
 from apps.authors.models import Erasure
 from apps.common import shared_files
 from apps.common.audit import Action, record
@@ -26,6 +27,8 @@ from apps.common.jobs import (
     start_job,
 )
 from apps.common.queues import HEAVY
+from apps.exchange.archive.export import ARCHIVE, ProjectArchive, record_archive
+from apps.exchange.archive.tables import ITEM
 from apps.exchange.exporters import (
     export_format,
     export_pieces,
@@ -33,11 +36,13 @@ from apps.exchange.exporters import (
     file_name,
     next_cursor,
 )
+from apps.exchange.exporters.base import ExportFormat
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
 from apps.projects.models import Notification, Project
 from apps.projects.notifications import notify_end
+from apps.projects.selectors import get_project
 from labelhub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
 from labelhub.core.phrases import Phrase, join_sentences
 
@@ -87,6 +92,18 @@ def ready_export(project: Project, export_id: int) -> SavedExport:
     return found
 
 
+def readable_export(user: User, project: Project, export_id: int) -> SavedExport:
+    """The same, for a download by ``user``. An archive is for managers: it has what authors wrote.
+
+    Raises:
+        Forbidden: it is an archive, and they are none.
+    """
+    export = ready_export(project, export_id)
+    if export.format == ARCHIVE.name:
+        get_project(user, project.slug, Right.MANAGE)
+    return export
+
+
 STALE = Phrase(
     "An author's data was deleted after this file was begun, so the file was deleted as well. "
     "Save the export again: it will hold the current data."
@@ -102,6 +119,11 @@ PACE = 2.0
 AT_ONCE = 3
 
 
+def saved_format(name: str) -> ExportFormat:
+    """A format that is saved: those of :func:`export_format`, and the archive."""
+    return ARCHIVE if name == ARCHIVE.name else export_format(name)
+
+
 def save_export(
     *,
     project: Project,
@@ -115,9 +137,11 @@ def save_export(
         InvalidInput: an unknown format, filters that cannot be used, or there is nothing to export.
         Conflict: three exports of the project are unfinished.
     """
-    wanted, filters = export_format(format_name), dict(filters or {})
+    wanted, filters = saved_format(format_name), dict(filters or {})
+    if wanted is ARCHIVE and filters:
+        raise InvalidInput.at("format", "An archive holds the whole project: take no part of it.")
     total = exported_items(project, filters).count()
-    if not total:
+    if not total and wanted is not ARCHIVE:
         raise InvalidInput("No item fits, so there is nothing to save.")
     now = timezone.now()
     with transaction.atomic():
@@ -214,6 +238,7 @@ def _write(run: JobRun, export: SavedExport) -> None:
     project, name = export.project, export.stored_name
     erasures, tally = erasures_in(project), ExportTally(project)
     since = next_cursor(project, export.filters)
+    archive = ProjectArchive(project) if export.format == ARCHIVE.name else None
     saved_at = time.monotonic()
 
     def report(size: int) -> None:
@@ -222,21 +247,26 @@ def _write(run: JobRun, export: SavedExport) -> None:
         if time.monotonic() - saved_at < PACE:
             return
         with run.chunk(further=False):
-            export.size, export.items_done = size, tally.items
+            done = tally.items if archive is None else int(archive.share * export.items_total)
+            export.size, export.items_done = size, done
             export.save(update_fields=["size", "items_done"])
         saved_at = time.monotonic()
 
-    wanted = export_format(export.format)
-    pieces = export_pieces(project, wanted, filters=export.filters, watch=tally.add)
-    written = files.write_file(name, pieces, report)
-    manifest = build_manifest(
-        tally,
-        format_name=export.format,
-        filters=export.filters,
-        created_at=export.created_at,
-        since=since,
-        file={"name": export.file_name, "bytes": written.size, "sha256": written.sha256},
-    )
+    if archive is not None:
+        written = files.write_file(name, archive.pieces(), report)
+        manifest, items = archive.manifest, archive.manifest["tables"][ITEM]["rows"]
+    else:
+        wanted = export_format(export.format)
+        pieces = export_pieces(project, wanted, filters=export.filters, watch=tally.add)
+        written, items = files.write_file(name, pieces, report), tally.items
+        manifest = build_manifest(
+            tally,
+            format_name=export.format,
+            filters=export.filters,
+            created_at=export.created_at,
+            since=since,
+            file={"name": export.file_name, "bytes": written.size, "sha256": written.sha256},
+        )
     if erasures_in(project) != erasures:
         # The file may hold data of an author who was erased while it was written.
         files.remove(name)
@@ -248,12 +278,18 @@ def _write(run: JobRun, export: SavedExport) -> None:
             "",
             size=written.size,
             sha256=written.sha256,
-            items_done=tally.items,
-            items_total=tally.items,
+            items_done=items,
+            items_total=items,
             manifest=manifest,
             erasures=erasures,
         )
-    # Files fill disks: only the newest ready ones are kept, and as many that failed.
+        if archive is not None:
+            record_archive(project, export.created_by, archive, written.sha256)
+    _delete_older(project)
+
+
+def _delete_older(project: Project) -> None:
+    """Files fill disks: only the newest ready ones are kept, and as many that failed."""
     for ended in ([Status.DONE], [Status.FAILED, Status.STALE]):
         rows = project.saved_exports.filter(status__in=ended).order_by("-pk")
         for old in rows[settings.LABELHUB_SAVED_EXPORTS :]:

@@ -14,14 +14,15 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.http import SignedInRequest
 from apps.accounts.roles import Right
 from apps.common.audit import Action, record
-from apps.exchange.exporters import export_format
 from apps.exchange.models import SavedExport
 from apps.exchange.saved.files import FileDigest, checksum, read_file
 from apps.exchange.saved.services import (
     delete_export,
+    readable_export,
     ready_export,
     saved_export,
     saved_exports,
+    saved_format,
 )
 from apps.projects.models import Project
 from apps.projects.selectors import get_project, role_in
@@ -53,7 +54,7 @@ def saved_list(request: SignedInRequest, slug: str) -> HttpResponse:
 def saved_file(request: SignedInRequest, slug: str, export_id: int) -> StreamingHttpResponse:
     project = get_project(request.user, slug, Right.VIEW)
     check_download(request.user, project)
-    return file_response(ready_export(project, export_id))
+    return file_response(readable_export(request.user, project, export_id))
 
 
 @login_required
@@ -96,7 +97,7 @@ def file_response(export: SavedExport) -> StreamingHttpResponse:
         raise Conflict("The file is gone from the server's disk; save the export again.") from None
     with transaction.atomic():
         record(Action.EXPORT_DOWNLOADED, export)
-    content_type = export_format(export.format).content_type
+    content_type = saved_format(export.format).content_type
     headers = {
         "Content-Disposition": f'attachment; filename="{export.file_name}"',
         "Content-Length": str(export.size),

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import User
@@ -31,6 +30,7 @@ from apps.common.jobs import (
 )
 from apps.common.queues import HEAVY
 from apps.exchange.columns import ColumnMap
+from apps.exchange.models import ProjectImport
 from apps.exchange.readers import format_of, open_rows
 from apps.exchange.readers.base import RawRow, shortened
 from apps.exchange.readers.isolation import refuse_after
@@ -69,6 +69,7 @@ KIND = "exchange.import"
 FOLDER = "imports"
 MAX_BYTES = 20 * 1024**3
 STALE_AFTER = timedelta(days=1)
+PIECE = 1024 * 1024
 
 
 def stored_name(name: str) -> str:
@@ -159,11 +160,14 @@ def sweep_uploads() -> None:
                 shared_files.delete(name)
 
 
-def unended_uploads(alias: str | None = None) -> "QuerySet[ImportBatch, str]":
+def unended_uploads(alias: str | None = None) -> list[str]:
     """The files that imports will read."""
     ended = [ImportBatch.Status.DONE, ImportBatch.Status.FAILED]
     rows = ImportBatch.objects.using(alias).exclude(status__in=ended).exclude(stored_path="")
-    return rows.values_list("stored_path", flat=True)
+    archives = ProjectImport.objects.using(alias).exclude(stored_path="")
+    return [
+        path for found in (rows, archives) for path in found.values_list("stored_path", flat=True)
+    ]
 
 
 def cancel_upload(batch: ImportBatch) -> None:

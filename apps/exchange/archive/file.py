@@ -1,0 +1,288 @@
+"""Reads an archive that a stranger may have made: nothing is unpacked, and memory is bounded.
+
+The members are those that LabelHub writes, and each is what the manifest says: its rows, bytes and
+checksum. A fault names the member and the row.
+"""
+
+import hashlib
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from apps.exchange.archive.export import FORMAT_VERSION, MANIFEST
+from apps.exchange.archive.tables import (
+    NEWEST_FIRST,
+    PROJECT,
+    Table,
+    shared_tables,
+    tables,
+)
+from apps.exchange.archive.values import BadValue, Check, reader_of
+from labelhub.core.errors import LabelhubError
+from labelhub.core.phrases import Phrase
+from labelhub.core.version import VERSION
+
+#: Bytes of the longest row, and of the manifest.
+LONGEST_LINE, LONGEST_MANIFEST = 64 * 1024**2, 1024**2
+#: Rows of people, providers, models and prompts together, which are kept in memory.
+MOST_SHARED = 100_000
+#: A table's keys lie within so many numbers, as that many are reserved.
+WIDEST = 10**11
+#: Rows shrink to a tenth or a hundredth, and never to less than this share.
+SMALLEST_SHARE = 1 / 400
+
+
+#: Checks what a row means; raises :class:`BadValue`.
+RowContent = Callable[[list[Any]], None]
+
+
+class RefusedArchive(LabelhubError):
+    """The file is no archive that this server can load."""
+
+    code = "refused_archive"
+    http_status = 422
+
+
+class _Bounded(io.FileIO):
+    """A file of which nothing reads much at once, whatever its directory says."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """As of FileIO; BadZipFile if it is too much."""
+        wanted = LONGEST_MANIFEST + 1 if size is None or size < 0 else size
+        found = super().read(min(wanted, LONGEST_MANIFEST + 1)) or b""
+        if len(found) > LONGEST_MANIFEST:
+            raise zipfile.BadZipFile("its directory is too long")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A table of the archive. ``places``: of each column of the table its place in a row of the
+    file, or None for one that the file does not have."""
+
+    table: Table
+    rows: int
+    first: int
+    last: int
+    size: int
+    sha256: str
+    places: tuple[int | None, ...]
+    width: int
+
+    def has(self, key: int) -> bool:
+        """Whether a row may have this key."""
+        return bool(self.rows) and self.first <= key <= self.last
+
+
+class ArchiveFile:
+    """An open archive.
+
+    Attributes:
+        manifest: of the project, software and server; see :mod:`apps.exchange.archive.export`.
+        row_size: bytes of the row that was read last.
+        members: by name of the table, in the order of loading.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises RefusedArchive: it is none, or one of a later version."""
+        self.row_size = 0
+        with _faults_of(MANIFEST):
+            self._zip = zipfile.ZipFile(_Bounded(path))
+            self.manifest = self._read_manifest()
+        self.members: dict[str, Member] = {}
+        known = {table.name: table for table in (*shared_tables(), *tables())}
+        stated = self.manifest.get("tables")
+        if not isinstance(stated, dict) or not stated:
+            raise RefusedArchive("manifest.json: it lists no tables.")
+        if unknown := sorted(set(stated) - set(known)):
+            raise self._too_new(unknown[0])
+        names = sorted(info.filename for info in self._zip.infolist())
+        if names != sorted([MANIFEST, *(known[name].member for name in stated)]):
+            raise RefusedArchive("The archive does not hold the files that manifest.json lists.")
+        for name, table in known.items():
+            if name in stated:
+                self.members[name] = self._member(table, stated[name])
+        if self.members.get(PROJECT) is None or self.members[PROJECT].rows != 1:
+            raise RefusedArchive("An archive holds one project.")
+        if sum(self.members[t.name].rows for t in shared_tables() if t.name in self.members) > (
+            MOST_SHARED
+        ):
+            raise RefusedArchive(
+                "The archive names more than %(most)s people, models and prompts.", most=MOST_SHARED
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._zip.close()
+
+    def _read_manifest(self) -> dict[str, Any]:
+        if MANIFEST not in self._zip.namelist():
+            raise RefusedArchive("This is no project archive: it has no manifest.json.")
+        with self._zip.open(MANIFEST) as member:
+            manifest = json.loads(member.read(LONGEST_MANIFEST))
+        if not isinstance(manifest, dict) or not isinstance(manifest.get("project"), dict):
+            raise RefusedArchive("manifest.json: it is of another form.")
+        self.software = str((manifest.get("software") or {}).get("version", ""))[:40]
+        if manifest.get("format") != FORMAT_VERSION:
+            self.manifest = manifest
+            raise self._too_new("")
+        return manifest
+
+    def _too_new(self, what: str) -> RefusedArchive:
+        return RefusedArchive(
+            "LabelHub %(theirs)s made this archive in a form that this server, %(ours)s, does not "
+            "know%(what)s. Upgrade this server to that version, or export the project with a "
+            "version that is not newer.",
+            theirs=self.software,
+            ours=VERSION,
+            what=f" ({what[:100]})" if what else "",
+        )
+
+    def _member(self, table: Table, stated: Any) -> Member:
+        columns, rows, first, last, size, sha256 = _stated(table.name, stated)
+        ours = [column.name for column in table.fields]
+        if unknown := [str(name) for name in columns if name not in ours]:
+            raise self._too_new(f"{table.name}.{unknown[0]}")
+        for column in table.fields:
+            if column.name not in columns and not (column.null or column.has_default()):
+                raise RefusedArchive(
+                    "%(name)s lacks the column %(column)s.", name=table.name, column=column.name
+                )
+        info = self._zip.getinfo(table.member)
+        if last - first >= WIDEST or rows > last - first + 1:
+            raise RefusedArchive("manifest.json: %(name)s has no such keys.", name=table.name)
+        if info.file_size != size or info.compress_size < size * SMALLEST_SHARE - 65_536:
+            raise RefusedArchive("%(name)s is not as large as it should be.", name=table.member)
+        if info.flag_bits & 1 or info.compress_type not in (
+            zipfile.ZIP_STORED,
+            zipfile.ZIP_DEFLATED,
+        ):
+            raise RefusedArchive("%(name)s is packed in an unknown way.", name=table.member)
+        places = tuple(columns.index(name) if name in columns else None for name in ours)
+        return Member(table, rows, first, last, size, sha256, places, len(columns))
+
+    def rows(
+        self, name: str, *, after: int = 0, content: RowContent | None = None
+    ) -> Iterator[list[Any]]:
+        """The rows of a table as lists of values of its columns, without the first ones; the
+        checksum is that of all rows. ``content`` checks them further.
+
+        Raises:
+            RefusedArchive: names what is wrong, and in which row.
+        """
+        member = self.members[name]
+        check = RowCheck(member, self.members, content)
+        digest, number = hashlib.sha256(), 0
+        with _faults_of(member.table.member), self._zip.open(member.table.member) as packed:
+            file = io.BufferedReader(cast("io.RawIOBase", packed), 1024**2)
+            while line := file.readline(LONGEST_LINE + 1):
+                number += 1
+                digest.update(line)
+                if len(line) > LONGEST_LINE or number > member.rows:
+                    raise RefusedArchive(
+                        "%(name)s, row %(number)s: it is too long, or one too many.",
+                        name=member.table.member,
+                        number=number,
+                    )
+                self.row_size = len(line)
+                if number > after:
+                    yield check(line, number)
+        if number != member.rows or digest.hexdigest() != member.sha256:
+            raise RefusedArchive(
+                "%(name)s was changed or damaged: its checksum or its number of rows is another "
+                "one. Copy the file again.",
+                name=member.table.member,
+            )
+
+
+class RowCheck:
+    """Turns the lines of a member into rows."""
+
+    def __init__(
+        self, member: Member, members: Mapping[str, Member], content: RowContent | None
+    ) -> None:
+        self._member, self._members, self._last = member, members, 0
+        self._content = content
+        table = member.table
+        self._checks: list[Check] = [reader_of(column) for column in table.fields]
+        self._defaults: list[Callable[[], Any]] = [column.get_default for column in table.fields]
+        self._key = table.fields.index(table.model._meta.pk)
+        self._descends = table.name in NEWEST_FIRST
+
+    def __call__(self, line: bytes, number: int) -> list[Any]:
+        """Raises RefusedArchive: a value cannot be."""
+        table, column = self._member.table, ""
+        try:
+            raw = json.loads(line)
+            if not isinstance(raw, list) or len(raw) != self._member.width:
+                raise BadValue(Phrase("has another number of columns"))
+            row = []
+            for place, field in enumerate(table.fields):
+                column = field.name
+                source = self._member.places[place]
+                value = (
+                    self._defaults[place]() if source is None else self._checks[place](raw[source])
+                )
+                row.append(value)
+                target = table.references.get(place)
+                if target is not None and value is not None:
+                    self._check_reference(target, value, row[self._key] if place else 0)
+            column = ""
+            self._check_key(row[self._key])
+            if self._content is not None:
+                self._content(row)
+        except (BadValue, ValueError, RecursionError) as error:
+            words = error.args[0] if isinstance(error, BadValue) else Phrase("is no row")
+            raise RefusedArchive(
+                "%(name)s, row %(number)s%(column)s: %(words)s",
+                name=table.member,
+                number=number,
+                column=f", {column}" if column else "",
+                words=words,
+            ) from None
+        return row
+
+    def _check_key(self, key: int) -> None:
+        follows = key < self._last or not self._last if self._descends else key > self._last
+        if not follows or not self._member.has(key):
+            raise BadValue(Phrase("its key is out of order"))
+        self._last = key
+
+    def _check_reference(self, target: str, key: int, own: int) -> None:
+        member = self._members.get(target)
+        if member is None or not member.has(key):
+            raise BadValue(Phrase("it refers to a row that the archive does not have"))
+        if member is self._member and own and key >= own:
+            raise BadValue(Phrase("it refers to a later row"))
+
+
+def _stated(name: str, stated: Any) -> tuple[list[str], int, int, int, int, str]:
+    """What the manifest says of a table."""
+    keys = {"columns": list, "rows": int, "first": int, "last": int, "bytes": int, "sha256": str}
+    found: list[Any] = [stated.get(key) for key in keys] if isinstance(stated, dict) else []
+    if (
+        list(map(type, found)) != list(keys.values())
+        or min(found[1:5]) < 0
+        or len(set(map(str, found[0]))) < len(found[0])
+    ):
+        raise RefusedArchive("manifest.json: %(name)s is of another form.", name=name)
+    return tuple(found)
+
+
+@contextmanager
+def _faults_of(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise RefusedArchive(
+            "%(name)s cannot be read: the file is no whole project archive. Copy it again.",
+            name=name,
+        ) from None

@@ -1,0 +1,364 @@
+"""Loads the rows of an archive into the blocks of keys that were reserved for them.
+
+A new key is the old one plus the shift of its table. So order and references stay, no reference can
+lead out of the project, and nothing need be remembered about single rows.
+"""
+
+import secrets
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+
+from apps.accounts.models import User
+from apps.authors.models import Author, Site
+from apps.common.bulk import insert_rows
+from apps.common.jobs import JobRun
+from apps.common.rows import new_row
+from apps.common.sealing import seal
+from apps.debates.models import Run
+from apps.echo.models import Echo, Experiment
+from apps.exchange.archive.file import ArchiveFile, Member, RefusedArchive
+from apps.exchange.archive.tables import (
+    ECHO,
+    EVENT_NAMES,
+    JSON_KEYS,
+    KEYS,
+    LABEL,
+    LOG,
+    MODEL,
+    PROGRESS,
+    PROJECT,
+    PROMPT,
+    PROVIDER,
+    STATE,
+    STOPPED,
+    USER,
+    Table,
+    tables,
+    translate_event,
+    translate_json,
+)
+from apps.exchange.models import ProjectImport
+from apps.labels.services.item_ledger import read_ledgers
+from apps.labels.services.states import lock_states, settle_states
+from apps.llm.models import ModelSpec, PromptVersion, Provider
+from apps.projects.models import Project
+from apps.projects.selectors import free_slug
+
+#: Rows of a transaction; longer rows make shorter chunks.
+CHUNK, CHUNK_BYTES = 1000, 8 * 1024**2
+#: Names in the result.
+MOST_NAMES = 200
+
+
+def slug_for(slug: str) -> str:
+    """A short name like it that no project has."""
+    return free_slug(slug) or f"project-{secrets.token_hex(4)}"
+
+
+class People:
+    """The accounts of this server for the people in an archive, by their keys there."""
+
+    def __init__(self, row: ProjectImport, archive: ArchiveFile) -> None:
+        names = dict(archive.rows(USER)) if USER in archive.members else {}
+        wanted = list(names.values()) if row.match_people else []
+        here: dict[str, int] = {}
+        for start in range(0, len(wanted), CHUNK):
+            some = User.objects.filter(username__in=wanted[start : start + CHUNK])
+            here |= dict(some.values_list("username", "pk"))
+        self.by_key = {key: here[name] for key, name in names.items() if name in here}
+        self.found = [name for name in names.values() if name in here]
+        self.missing = [name for name in names.values() if name not in here]
+
+
+def keyed_by(table: Table, by_name: Mapping[str, Table]) -> Table:
+    """The table whose keys are those of ``table``."""
+    while not table.counted:
+        table = by_name[table.references[0]]
+    return table
+
+
+class Loader:
+    """Loads an archive into the blocks that were reserved for it."""
+
+    def __init__(self, run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
+        self._run, self._row, self._archive = run, row, archive
+        self._shifts: dict[str, int] = row.cursor["shifts"]
+        self._people = People(row, archive).by_key
+        self._tables = {table.name: table for table in tables()}
+        #: Of shared tables, the rows here by the keys there.
+        self._shared: dict[str, dict[str, int]] = row.cursor.setdefault("shared", {})
+
+    def load(self) -> None:
+        """All tables, from where the last worker was."""
+        cursor = self._row.cursor
+        for table in tables():
+            if table.name not in self._archive.members or table.name in cursor.get("loaded", []):
+                continue
+            after = cursor.get("row", 0)
+            rows = self._archive.rows(table.name, after=after)
+            loaded = 0
+            while chunk := self._chunk(rows):
+                with self._run.chunk():
+                    self._insert(table, chunk)
+                    cursor["row"] = after + (loaded := loaded + len(chunk))
+                    self._row.rows_done += len(chunk)
+                    self._save()
+            with self._run.chunk():
+                if table.name == PROJECT:
+                    self._match_shared()
+                cursor.setdefault("loaded", []).append(table.name)
+                cursor["row"] = 0
+                self._save()
+
+    def _chunk(self, rows: Iterator[list[Any]]) -> list[list[Any]]:
+        chunk, size = [], 0
+        for row in rows:
+            chunk.append(row)
+            size += self._archive.row_size
+            if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
+                break
+        return chunk
+
+    def finish(self) -> None:
+        """Switch on what waited until all rows were there."""
+        row = self._row
+        project = Project.objects.get(pk=row.project_id or 0)
+        Project.objects.filter(pk=project.pk).update(loading=False)
+        row.project = project
+        on = row.cursor.get("on", {})
+        for site, settings in on.items():
+            # ``erased``: Echo makes its state anew from the log.
+            Echo.objects.filter(pk=int(site)).update(**settings, erased=1)
+        row.result |= {
+            "sites": [
+                {"name": name, "public_key": key, "renewed": key in row.cursor.get("renewed", [])}
+                for name, key in project.sites.values_list("name", "public_key")
+            ][:MOST_NAMES],
+        }
+
+    def _save(self) -> None:
+        self._row.save(update_fields=["cursor", "rows_done", "project", "result"])
+
+    def translate(self, target: str, key: int) -> int | None:
+        """The key here of a row of the archive; None if it means nothing here."""
+        if target == USER:
+            return self._people.get(key)
+        if target in self._shared:
+            return self._shared[target].get(str(key))
+        member = self._archive.members.get(target)
+        if member is None or not member.has(key):
+            return None
+        return self._shift(member, key)
+
+    def _shift(self, member: Member, key: int) -> int:
+        """The key here of a row whose key may be that of another table's row."""
+        return key + self._shifts[keyed_by(member.table, self._tables).name]
+
+    def _progress(self, target: str, key: int) -> int:
+        """The last row up to a key."""
+        member = self._archive.members.get(target)
+        if member is None or not member.has(min(key, member.last)):
+            return 0
+        return self._shift(member, min(key, member.last))
+
+    def _insert(self, table: Table, rows: list[list[Any]]) -> None:
+        given = table.named("assignees") if table.name == STATE else None
+        assigned = [] if given is None else [len(row[given]) for row in rows]
+        kept = self._translate_rows(table, rows)
+        self._row.result["rows_left_out"] += len(rows) - len(kept)
+        change = {
+            PROJECT: self._change_project,
+            LABEL: self._change_labels,
+            ECHO: self._hold_echo,
+            LOG: self._change_log,
+            "echo.Experiment": self._end_experiments,
+        }.get(table.name)
+        if change is not None:
+            change(table, kept)
+        self._renew(table, kept)
+        names = [column.attname for column in table.fields]
+        # What no file may say.
+        made = [new_row(table.model, dict(zip(names, row, strict=True))) for row in kept]
+        for new in made:
+            if isinstance(new, Project):
+                new.loading = True
+            elif isinstance(new, Site):
+                new.enabled = False
+            elif isinstance(new, Experiment):
+                new.sealed_key = seal(secrets.token_bytes(32))
+        insert_rows(made, keyed=True)
+        if table.name == PROJECT:
+            self._row.project_id = made[0].pk
+        if given is not None:
+            self._free_places(
+                [
+                    row[0]
+                    for row, count in zip(rows, assigned, strict=True)
+                    if len(row[given]) < count
+                ]
+            )
+
+    def _free_places(self, items: list[int]) -> None:
+        """Nothing is kept for people who are not here."""
+        if items:
+            project = Project.objects.get(pk=self._row.project_id or 0)
+            settle_states(project, lock_states(items), read_ledgers(items))
+
+    def _translate_rows(self, table: Table, rows: list[list[Any]]) -> list[list[Any]]:
+        """Rows with the keys of this server; without those of people who are not here."""
+        kept = rows
+        for place, column in enumerate(table.fields):
+            change = self._change_of(table, place)
+            if change is None:
+                continue
+            for row in kept:
+                if row[place] is not None:
+                    row[place] = change(row[place])
+            if table.references.get(place) == USER and not column.null:
+                kept = [row for row in kept if row[place] is not None]
+        return kept
+
+    def _change_of(self, table: Table, place: int) -> Callable[[Any], Any] | None:
+        """What becomes of the values of a column; None: they stay."""
+        column = table.fields[place]
+        name = str(column)
+        if target := table.references.get(place):
+            return partial(self.translate, target)
+        if column.primary_key:
+            return partial(self._shift, self._archive.members[table.name])
+        if target := KEYS.get(name):
+            return partial(self._key_or_none, target)
+        if target := PROGRESS.get(name):
+            return partial(self._progress, target)
+        if spec := JSON_KEYS.get(name):
+            return partial(translate_json, spec=spec, translate=self.translate)
+        if name in EVENT_NAMES:
+            return partial(translate_event, translate=self.translate)
+        if stops := STOPPED.get(name):
+            return lambda status: stops.get(status, status)
+        return None
+
+    def _key_or_none(self, target: str, key: int) -> int:
+        """0 for a row that is not in the archive."""
+        return self.translate(target, key) or 0
+
+    def _renew(self, table: Table, rows: list[list[Any]]) -> None:
+        """Other public names for those that somebody has here."""
+        for place, column in enumerate(table.fields):
+            if not column.unique or column.primary_key or column.is_relation:
+                continue
+            names = [row[place] for row in rows if row[place] is not None]
+            found = table.rows.filter(**{f"{column.name}__in": names})
+            taken = set(found.values_list(column.name, flat=True))
+            for row in rows:
+                if row[place] in taken:
+                    row[place] = self._other(row[place])
+
+    def _other(self, name: Any) -> Any:
+        """The same each time, so that references to it can be found."""
+        if isinstance(name, uuid.UUID):
+            return uuid.uuid5(name, str(self._row.pk))
+        key = f"pk_{secrets.token_urlsafe(18)}"
+        self._row.cursor.setdefault("renewed", []).append(key)
+        return key
+
+    def _change_project(self, table: Table, rows: list[list[Any]]) -> None:
+        slug = self._row.slug
+        if Project.objects.filter(slug=slug).exists():
+            slug = self._row.slug = self._row.result["slug"] = slug_for(slug)
+        rows[0][table.named("slug")] = slug
+
+    def _change_labels(self, table: Table, rows: list[list[Any]]) -> None:
+        """The uids of runs that got another one."""
+        place = table.named("run_uid")
+        others = {self._other(row[place]): row[place] for row in rows if row[place] is not None}
+        renewed = Run.objects.filter(project=self._row.project_id, uid__in=list(others))
+        changed = {others[uid]: uid for uid in renewed.values_list("uid", flat=True)}
+        for row in rows:
+            row[place] = changed.get(row[place], row[place])
+
+    def _hold_echo(self, table: Table, rows: list[list[Any]]) -> None:
+        """Nothing learns until the log is whole."""
+        on, logged = table.named("on"), table.named("logged")
+        held = self._row.cursor.setdefault("on", {})
+        for row in rows:
+            held[str(row[0])] = {"on": row[on], "logged": row[logged]}
+            row[on], row[logged] = False, 0
+
+    def _change_log(self, table: Table, rows: list[list[Any]]) -> None:
+        """The log names authors by their uid, which may be another one."""
+        author, data = table.named("author"), table.named("data")
+        uids = dict(
+            Author.objects.filter(pk__in={row[author] for row in rows} - {None}).values_list(
+                "pk", "uid"
+            )
+        )
+        for row in rows:
+            if row[author] in uids and "author" in row[data]:
+                row[data] = row[data] | {"author": uids[row[author]].hex}
+
+    def _end_experiments(self, table: Table, rows: list[list[Any]]) -> None:
+        """Arms are assigned by a key that does not travel: a running experiment is over."""
+        started, ended = table.named("started_at"), table.named("ended_at")
+        for row in rows:
+            if row[started] is not None and row[ended] is None:
+                row[ended] = timezone.now()
+
+    def _match_shared(self) -> None:
+        """Prompts by their hash, models by the names of their provider and their own; what is not
+        here becomes a model of a provider without address and key, that only this project has."""
+        members = self._archive.members
+        prompts: dict[str, int] = {}
+        for key, hash_, name, body in self._archive.rows(PROMPT) if PROMPT in members else ():
+            version, _ = PromptVersion.objects.get_or_create(
+                hash=hash_, defaults={"name": name, "body": body}
+            )
+            prompts[str(key)] = version.pk
+        self._shared[PROMPT] = prompts
+        self._shared[MODEL] = {}
+        if MODEL not in members:
+            return
+        providers = {row[0]: row for row in self._archive.rows(PROVIDER)}
+        table = members[MODEL].table
+        missing = self._row.result["models_missing"]
+        for row in self._archive.rows(MODEL):
+            fields = {column.name: value for column, value in zip(table.fields, row, strict=True)}
+            key, provider = fields.pop("id"), providers[fields.pop("provider")]
+            model, found = self._model(provider, fields)
+            self._shared[MODEL][str(key)] = model.pk
+            if not found and len(missing) < MOST_NAMES:
+                missing.append(f"{provider[1]}/{model.name}")
+
+    def _model(self, provider: Sequence[Any], fields: dict[str, Any]) -> tuple[ModelSpec, bool]:
+        _, name, preset, kind = provider
+        shared = ModelSpec.objects.filter(
+            provider__project=None,
+            provider__removed_at=None,
+            provider__name=name,
+            provider__kind=kind,
+            name=fields["name"],
+        ).first()
+        if shared is not None:
+            return shared, True
+        place, _ = Provider.objects.get_or_create(
+            project_id=self._row.project_id,
+            name=name,
+            removed_at=None,
+            defaults={"preset": preset, "kind": kind},
+        )
+        own = ModelSpec.objects.filter(provider=place, name=fields["name"]).first()
+        if own is None:
+            own = ModelSpec(provider=place, **fields)
+            try:
+                own.full_clean()
+            except ValidationError as error:
+                raise RefusedArchive(
+                    "The model %(name)s: %(reason)s", name=own.name, reason=" ".join(error.messages)
+                ) from None
+            own.save()
+        return own, False
