@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from apps.authors.models import Site, SiteKey
-from apps.authors.selectors.sites import signing_secrets, site_of_server_key
+from apps.authors.selectors.sites import find_server_key, signing_secrets
 from apps.authors.services.sites import (
     add_key,
     create_site,
@@ -96,8 +96,10 @@ def test_a_server_key_is_kept_as_a_hash(site: Site) -> None:
     key, plain = add_key(site=site, purpose=SiteKey.Purpose.SERVER, actor=None)
     stored = SiteKey.objects.get(pk=key.pk)
     assert plain not in str(vars(stored))
-    assert site_of_server_key(site.public_key, plain) == site
-    assert site_of_server_key(site_with_features().public_key, plain) is None
+    found = find_server_key(site.public_key, plain)
+    assert found is not None
+    assert found.site == site
+    assert find_server_key(site_with_features().public_key, plain) is None
 
 
 def test_a_signing_secret_is_kept_encrypted(site: Site) -> None:

@@ -46,7 +46,8 @@ NOT_PAGES = {
     "site_key_add", "site_key_revoke", "site_live_rows", "site_pay", "site_payout", "widget_config",
     "widget_file", "widget_script", "learning_progress",
     "quality_pause", "quality_requeue_progress", "quality_resume",
-    "project_import_stop", "saved_delete", "saved_file", "saved_list", "saved_manifest", "saved_verify",
+    "project_import_stop",
+    "saved_delete", "saved_file", "saved_list", "saved_manifest", "saved_verify",
     "webhook_delete", "webhook_deliveries", "webhook_ping", "webhook_replay", "webhook_secret",
     "webhook_switch",
 }  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.db import models
 
@@ -135,7 +135,7 @@ class FilledProject:
             if column.primary_key and not once:
                 continue
             if column.is_relation:
-                target = column.related_model._meta.label
+                target = cast(type[models.Model], column.related_model)._meta.label
                 chosen = self.rows.get(target, [])
                 if target == table.name:  # to an earlier row
                     chosen = []

@@ -19,7 +19,6 @@ from apps.common import shared_files
 from apps.common.audit import Action, record
 from apps.common.bulk import refresh_statistics, reserve_block
 from apps.common.jobs import (
-    HEAVY,
     RETRY_AFTER,
     JobRun,
     Postponed,
@@ -29,6 +28,7 @@ from apps.common.jobs import (
     start_job,
     work_on,
 )
+from apps.common.queues import HEAVY
 from apps.exchange.archive.content import ContentCheck
 from apps.exchange.archive.file import ArchiveFile, RefusedArchive
 from apps.exchange.archive.loader import CHUNK, MOST_NAMES, Loader, People, keyed_by, slug_for

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from apps.authors.models import Site, SiteKey
-from apps.authors.selectors.sites import signing_secrets, site_of_server_key
+from apps.authors.selectors.sites import find_server_key, signing_secrets
 from labelhub.core.interview.identity import read_ident
 from tests.authors.pages.reading import page, words
 from tests.factories.authors import signing_secret, site_with_features
@@ -26,7 +26,7 @@ def test_a_secret_is_shown_in_the_answer_to_its_making_and_nowhere_else(
     key = SiteKey.objects.get()
     known = {
         "sign": lambda: signing_secrets(site)[key.kid].decode() == found[1],
-        "server": lambda: site_of_server_key(site.public_key, found[1]) == site,
+        "server": lambda: find_server_key(site.public_key, found[1]) is not None,
     }
     assert known[purpose]()
     again = manager.get(page(site, "install/")).content.decode()

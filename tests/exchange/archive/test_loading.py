@@ -66,7 +66,7 @@ def test_twice_on_one_server_gives_two_more_projects(filled: FilledProject, tmp_
     keys = set(Site.objects.values_list("public_key", flat=True))
     assert len(keys) == Site.objects.count() == 6
     assert all(
-        words in str(ProjectImport.objects.first().remarks)
+        words in str(ProjectImport.objects.earliest("pk").remarks)
         for words in ("public key", "switched off")
     )
 

@@ -18,5 +18,6 @@ def test_every_column_of_every_table_comes_back(tmp_path: Path) -> None:
 
     done = loaded(first)
     assert done.status == "done", str(done.message)
+    assert done.project is not None
     second = written_archive(done.project, tmp_path / "second.zip")
     assert content_of(second) == content_of(first)
