@@ -7,7 +7,6 @@ from typing import Any
 
 from apps.common.commands import LabelhubCommand
 
-
 #: glibc's number of the setting, and its value. Each thread would get memory of its own, which it
 #: gives back to no other.
 M_ARENA_MAX, ARENAS = -8, 2
