@@ -19,6 +19,8 @@ class PrivateCommand(LabelhubCommand):
         """Run the command under a strict umask, with few arenas of memory."""
         with suppress(AttributeError):  # other C libraries have no mallopt
             ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+        # PyArrow's other pools keep what they had.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
         before = os.umask(0o077)
         try:
             super().handle(*args, **options)
