@@ -120,14 +120,14 @@ def read_label(
     """One annotation; ``past``: another one of the same file supersedes it."""
     # Most fields of most rows are empty: they keep the defaults of a label.
     given = {name: part for name, part in as_object(raw, where).items() if part not in (None, "")}
-    said: dict[str, Any] = {"action": Label.Action.IMPORTED}
+    content: dict[str, Any] = {"action": Label.Action.IMPORTED}
     for name, part in given.items():
         if name in READERS:
             field_name, read = READERS[name]
-            said[field_name] = read(part, f"{where}.{name}")
+            content[field_name] = read(part, f"{where}.{name}")
     read_value = past_value if past else label_value
     value = read_value(schema, _raw_value(given, where), options, where=f"{where}.value")
-    row = LabelRow(annotator=read_annotator(given, where), value=value, **said)
+    row = LabelRow(annotator=read_annotator(given, where), value=value, **content)
     _read_supersedes(row, given.get("supersedes"), f"{where}.supersedes")
     row.shown_uid = row.shown_uid or row.proposed_from_uid
     _check_answer(row, where)
