@@ -72,7 +72,6 @@ test-peers: install-dev $(PEERS)/.done  ## against the real Label Studio and a c
 
 bench: install-dev  ## benchmarks: a table and JSON each
 	$(BIN)/python tests/bench/queue_bench.py
-	$(BIN)/python tests/bench/keys_bench.py
 	$(BIN)/python tests/bench/debate_bench.py
 	$(BIN)/python tests/bench/widget_bench.py
 	$(BIN)/python tests/bench/agreement_bench.py

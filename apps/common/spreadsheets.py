@@ -1,6 +1,8 @@
 """CSV that is safe to open in a spreadsheet."""
 
+import csv
 from collections.abc import Iterable, Sequence
+from io import StringIO
 
 #: Cells that start like this are formulas. Keep in step with readers.delimited.unguard.
 RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
@@ -19,8 +21,10 @@ def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]], *, header: 
 
     Only texts are guarded, so negative numbers stay numbers. None is an empty cell.
     """
-    import pandas as pd  # noqa: PLC0415 - takes half a second, and most processes write no table
-
-    guarded = [[guard(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-    frame = pd.DataFrame(guarded, columns=[guard(name) for name in names], dtype=object)
-    return str(frame.to_csv(index=False, header=header, lineterminator="\r\n"))
+    file = StringIO()
+    writer = csv.writer(file)
+    if header:
+        writer.writerow(map(guard, names))
+    for row in rows:
+        writer.writerow([guard(cell) if isinstance(cell, str) else cell for cell in row])
+    return file.getvalue()

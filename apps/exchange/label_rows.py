@@ -1,10 +1,11 @@
 """Annotations and decisions inside a row: every field of the contract and of our own export."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -117,31 +118,24 @@ def read_label(
     raw: Any, schema: Schema, options: Sequence[str], where: str, *, past: bool = False
 ) -> LabelRow:
     """One annotation; ``past``: another one of the same file supersedes it."""
-    given = as_object(raw, where)
+    # Most fields of most rows are empty: they keep the defaults of a label.
+    given = {name: part for name, part in as_object(raw, where).items() if part not in (None, "")}
+    content: dict[str, Any] = {"action": Label.Action.IMPORTED}
+    for name, part in given.items():
+        if name in READERS:
+            field_name, read = READERS[name]
+            content[field_name] = read(part, f"{where}.{name}")
     read_value = past_value if past else label_value
     value = read_value(schema, _raw_value(given, where), options, where=f"{where}.value")
-    # The uid of the label that it revises; or true, for the annotator's current one.
-    supersedes_own = TRUTHS.get(str(given.get("supersedes")).strip().lower())
-    supersedes = _uuid(given, "supersedes", where) if supersedes_own is None else None
-    withdrawn, abstained = _flag(given, "withdrawn", where), _flag(given, "abstained", where)
-    rejected = _flag(given, "rejected", where)
-    if rejected and (value is not None or withdrawn):
-        raise RowFault(
-            "A rejection of a suggestion has no value and withdraws nothing.",
-            field=f"{where}.rejected",
-        )
-    if value is None and not (withdrawn or abstained or rejected):
-        raise RowFault(
-            "No value, and the annotator neither abstained, withdrew nor rejected a suggestion.",
-            field=f"{where}.value",
-        )
-    shown = _uuid(given, "shown", where) or _uuid(given, "proposed_from", where)
-    if rejected and shown is None:
-        raise RowFault("The uid of the rejected suggestion is missing.", field=f"{where}.shown")
-    role = None if given.get("role") == "" else given.get("role")
-    provenance = json_cell(given.get("provenance"), f"{where}.provenance")
-    provenance = as_object(provenance or {}, f"{where}.provenance")
-    if role is None and given.get("uid") and (keys := OLD_ROLES.intersection(provenance)):
+    row = LabelRow(annotator=read_annotator(given, where), value=value, **content)
+    _read_supersedes(row, given.get("supersedes"), f"{where}.supersedes")
+    row.shown_uid = row.shown_uid or row.proposed_from_uid
+    _check_answer(row, where)
+    if row.withdrawn or row.abstained:
+        row.value = None
+    if row.rejected:
+        row.abstained, row.proposed_from_uid = False, None
+    if "role" not in given and row.uid and (keys := OLD_ROLES.intersection(row.provenance)):
         # An old export of ours, without roles: as plain votes, answers to gold questions and late
         # answers of authors would decide gold.
         raise RowFault(
@@ -149,35 +143,31 @@ def read_label(
             keys=min(keys),
             field=f"{where}.role",
         )
-    rationale = given.get("rationale") or ""
-    if not isinstance(rationale, str):
-        raise RowFault("Must be a text.", field=f"{where}.rationale")
-    row = LabelRow(
-        annotator=read_annotator(given, where),
-        value=None if withdrawn or abstained else value,
-        abstained=abstained and not rejected,
-        withdrawn=withdrawn,
-        rejected=rejected,
-        action=_choice(given.get("action"), ACTIONS, "imported", f"{where}.action"),
-        role=_choice(role, ROLES, Role.VOTE, f"{where}.role"),
-        confidence=_number(given, "confidence", where, highest=1.0),
-        rationale=rationale,
-        evidence=_evidence(given.get("evidence"), f"{where}.evidence"),
-        seconds=_number(given, "seconds", where),
-        cost_nanousd=_whole(given, "cost_nanousd", where),
-        uid=_uuid(given, "uid", where),
-        shown_uid=shown,
-        proposed_from_uid=None if rejected else _uuid(given, "proposed_from", where),
-        supersedes_uid=supersedes,
-        supersedes_own=bool(supersedes_own),
-        run_uid=_uuid(given, "run", where),
-        replicate=_whole(given, "replicate", where, highest=32_767) or 1,
-        schema_version=_whole(given, "schema_version", where),
-        provenance=provenance,
-        created_at=_moment(given, where),
-    )
     _check_role(row, f"{where}.role")
     return row
+
+
+def _read_supersedes(row: LabelRow, raw: Any, where: str) -> None:
+    """The uid of the label that it revises; or true, for the annotator's current one."""
+    own = TRUTHS.get(str(raw).strip().lower())
+    if own is None:
+        row.supersedes_uid = _uuid(raw, where)
+    row.supersedes_own = bool(own)
+
+
+def _check_answer(row: LabelRow, where: str) -> None:
+    if row.rejected and (row.value is not None or row.withdrawn):
+        raise RowFault(
+            "A rejection of a suggestion has no value and withdraws nothing.",
+            field=f"{where}.rejected",
+        )
+    if row.value is None and not (row.withdrawn or row.abstained or row.rejected):
+        raise RowFault(
+            "No value, and the annotator neither abstained, withdrew nor rejected a suggestion.",
+            field=f"{where}.value",
+        )
+    if row.rejected and row.shown_uid is None:
+        raise RowFault("The uid of the rejected suggestion is missing.", field=f"{where}.shown")
 
 
 def _check_role(row: LabelRow, where: str) -> None:
@@ -216,7 +206,7 @@ def read_annotator(given: dict[str, Any], where: str) -> AnnotatorRef:
             given_kind=given_kind,
             field=f"{where}.kind",
         )
-    return AnnotatorRef(kind, name, _flag(given, "offline", where))
+    return AnnotatorRef(kind, name, _flag(given.get("offline"), f"{where}.offline"))
 
 
 def read_gold_history(raw: Any, schema: Schema, options: Sequence[str]) -> tuple[GoldRow, ...]:
@@ -234,7 +224,7 @@ def _gold_row(
     raw: Any, schema: Schema, options: Sequence[str], where: str, *, past: bool
 ) -> GoldRow:
     given = as_object(raw, where)
-    withdrawn = _flag(given, "withdrawn", where)
+    withdrawn = _flag(given.get("withdrawn"), f"{where}.withdrawn")
     read_value = past_value if past else label_value
     raw_value = None if withdrawn else _raw_value(given, where)
     value = read_value(schema, raw_value, options, where=f"{where}.value")
@@ -245,16 +235,16 @@ def _gold_row(
         raise RowFault("Must be a list of label uids.", field=f"{where}.evidence")
     return GoldRow(
         value=value,
-        basis=_choice(given.get("basis"), BASES, "imported", f"{where}.basis"),
+        basis=_choice(given.get("basis") or Gold.Basis.IMPORTED, f"{where}.basis", offered=BASES),
         withdrawn=withdrawn,
         decided_by=None
         if decided_by is None
         else read_annotator(as_object(decided_by, where), f"{where}.decided_by"),
         evidence=tuple(evidence),
-        uid=_uuid(given, "uid", where),
-        supersedes_uid=_uuid(given, "supersedes", where),
-        schema_version=_whole(given, "schema_version", where),
-        created_at=_moment(given, where),
+        uid=_uuid(given.get("uid"), f"{where}.uid"),
+        supersedes_uid=_uuid(given.get("supersedes"), f"{where}.supersedes"),
+        schema_version=_whole(given.get("schema_version"), f"{where}.schema_version"),
+        created_at=_moment(given.get("created_at"), f"{where}.created_at"),
     )
 
 
@@ -267,18 +257,16 @@ def _raw_value(given: dict[str, Any], where: str) -> Any:
     return given.get("value")
 
 
-def _flag(given: dict[str, Any], name: str, where: str) -> bool:
-    flag = given.get(name) or False
+def _flag(raw: Any, where: str) -> bool:
+    flag = raw or False
     if isinstance(flag, str):  # a cell of a table of texts
         flag = TRUTHS.get(flag.strip().lower(), flag)
     if not isinstance(flag, bool):
-        raise RowFault("Must be true or false.", field=f"{where}.{name}")
+        raise RowFault("Must be true or false.", field=where)
     return flag
 
 
-def _choice(raw: Any, offered: Sequence[str], default: str, where: str) -> str:
-    if raw is None:
-        return default
+def _choice(raw: Any, where: str, *, offered: Sequence[str]) -> str:
     if raw not in offered:
         raise RowFault(
             "'%(raw)s' is not one of %(offered)s.",
@@ -289,10 +277,8 @@ def _choice(raw: Any, offered: Sequence[str], default: str, where: str) -> str:
     return str(raw)
 
 
-def _number(
-    given: dict[str, Any], name: str, where: str, highest: float = math.inf
-) -> float | None:
-    raw = _from_cell(given.get(name), float)
+def _number(raw: Any, where: str, highest: float = math.inf) -> float | None:
+    raw = _from_cell(raw, float)
     if raw is None:
         return None
     if not is_number(raw) or not 0 <= raw <= min(highest, 1e15):
@@ -301,7 +287,7 @@ def _number(
             if math.isinf(highest)
             else Phrase("Must be a number from 0 to %(highest)s.", highest=highest)
         )
-        raise RowFault(words, field=f"{where}.{name}")
+        raise RowFault(words, field=where)
     return float(raw)
 
 
@@ -315,29 +301,29 @@ def _from_cell(raw: Any, kind: type[int] | type[float]) -> Any:
         return raw
 
 
-def _whole(given: dict[str, Any], name: str, where: str, highest: int = 2**62) -> int | None:
-    raw = _from_cell(given.get(name), int)
+def _whole(raw: Any, where: str, highest: int = 2**62) -> int | None:
+    raw = _from_cell(raw, int)
     if raw is None:
         return None
     if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= highest:
-        raise RowFault("Must be a whole number from 0.", field=f"{where}.{name}")
+        raise RowFault("Must be a whole number from 0.", field=where)
     return raw
 
 
-def _uuid(given: dict[str, Any], name: str, where: str) -> UUID | None:
-    raw = given.get(name)
+def _replicate(raw: Any, where: str) -> int:
+    return _whole(raw, where, highest=32_767) or 1
+
+
+def _uuid(raw: Any, where: str) -> UUID | None:
     if not raw:
         return None
     try:
         return UUID(raw)
     except (ValueError, AttributeError, TypeError):
-        raise RowFault(
-            "'%(raw)s' is not a UUID.", raw=str(raw)[:40], field=f"{where}.{name}"
-        ) from None
+        raise RowFault("'%(raw)s' is not a UUID.", raw=str(raw)[:40], field=where) from None
 
 
-def _moment(given: dict[str, Any], where: str) -> datetime | None:
-    raw = given.get("created_at")
+def _moment(raw: Any, where: str) -> datetime | None:
     if raw is None:
         return None
     try:
@@ -349,10 +335,18 @@ def _moment(given: dict[str, Any], where: str) -> datetime | None:
     except (ValueError, TypeError, OverflowError):
         pass
     raise RowFault(
-        "'%(raw)s' is not a time such as 2026-11-21T09:30:00Z.",
-        raw=str(raw)[:40],
-        field=f"{where}.created_at",
+        "'%(raw)s' is not a time such as 2026-11-21T09:30:00Z.", raw=str(raw)[:40], field=where
     )
+
+
+def _rationale(raw: Any, where: str) -> str:
+    if raw and not isinstance(raw, str):
+        raise RowFault("Must be a text.", field=where)
+    return raw or ""
+
+
+def _provenance(raw: Any, where: str) -> dict[str, Any]:
+    return as_object(json_cell(raw, where) or {}, where)
 
 
 def _evidence(raw: Any, where: str) -> dict[str, list[str]]:
@@ -366,3 +360,26 @@ def _evidence(raw: Any, where: str) -> dict[str, list[str]]:
                 "Must be label names with lists of quoted phrases.", field=f"{where}.{name}"
             )
     return given
+
+
+#: Column of a file → the field of a label, and the function that reads it.
+READERS: Mapping[str, tuple[str, Callable[[Any, str], Any]]] = {
+    "abstained": ("abstained", _flag),
+    "withdrawn": ("withdrawn", _flag),
+    "rejected": ("rejected", _flag),
+    "action": ("action", partial(_choice, offered=ACTIONS)),
+    "role": ("role", partial(_choice, offered=ROLES)),
+    "confidence": ("confidence", partial(_number, highest=1.0)),
+    "rationale": ("rationale", _rationale),
+    "evidence": ("evidence", _evidence),
+    "seconds": ("seconds", _number),
+    "cost_nanousd": ("cost_nanousd", _whole),
+    "uid": ("uid", _uuid),
+    "shown": ("shown_uid", _uuid),
+    "proposed_from": ("proposed_from_uid", _uuid),
+    "run": ("run_uid", _uuid),
+    "replicate": ("replicate", _replicate),
+    "schema_version": ("schema_version", _whole),
+    "provenance": ("provenance", _provenance),
+    "created_at": ("created_at", _moment),
+}

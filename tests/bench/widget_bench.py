@@ -35,7 +35,6 @@ from tests.bench.report import Figures, option_parser, report
 from tests.bench.server import environment
 from tests.bench.widget_kill import Served, store, survive
 from tests.bench.widget_trials import (
-    WITHIN_MS,
     many_sockets,
     much_talk,
     restart,
@@ -52,19 +51,14 @@ MODES = {
 HEAVY = 110_000
 CLIENTS = 50
 
-#: name → (at most | at least, bound); KB, milliseconds, counts, seconds.
+#: name → (at most, bound): KB and counts, as times are those of the machine.
 GOALS: dict[str, tuple[str, float]] = {
     "size_companion_kb": ("<=", 12),
     "size_chat_kb": ("<=", 35),
     "sockets_not_welcomed": ("<=", 0),
     "sockets_kb_each": ("<=", 60),
-    "sockets_ping_p95_ms": ("<=", 100),
-    "talk_question_p95_ms": ("<=", WITHIN_MS),
     "talk_lost": ("<=", 0),
-    "isolation_ping_p95_ms": ("<=", 50),
-    "isolation_ack_p95_ms": ("<=", 50),
     "storm_not_resumed": ("<=", 0),
-    "storm_s": ("<=", 35),
     "kill_faults": ("<=", 0),
 }
 

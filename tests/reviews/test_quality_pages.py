@@ -1,14 +1,16 @@
 """The pages about people's work: who sees what, and what the buttons do."""
 
+from datetime import timedelta
+from unittest.mock import Mock
+
 import pytest
-from django.core.cache import cache
 from django.test import Client
 
 from apps.accounts.models import User
 from apps.accounts.roles import Role
 from apps.projects.models import Project
 from apps.reviews.models import Intervention, Requeue, ReviewerStatus
-from apps.reviews.quality import cached_figures, requeue
+from apps.reviews.quality import requeue, views
 from apps.reviews.queue.reviewer_status import pause
 from tests.factories.labels import queued_items
 from tests.factories.projects import member
@@ -47,15 +49,20 @@ def test_the_table_of_all(client: Client, project: Project, person: User) -> Non
     assert "Every suggestion is shown" in html
 
 
-def test_figures_of_many_labels_are_kept_for_a_minute_and_say_so_but_a_persons_status_is_of_now(
+def test_figures_of_many_labels_are_kept_and_say_so_but_a_persons_status_is_of_now(
     client: Client, project: Project, boss: User, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = queued_items(project, 2)
     worked(items[:1], person)
     assert "as of" not in client.get(page(project)).content.decode()
 
-    monkeypatch.setattr(cached_figures, "MANY", 1)
-    counted = client.get(page(project))
+    monkeypatch.setattr(views, "MANY", 1)
+    renewed: list[tuple[object, ...]] = []
+    monkeypatch.setattr(views, "Thread", lambda args, **_: Mock(start=lambda: renewed.append(args)))
+    first = client.get(page(project))
+    assert "Measuring" in first.content.decode()
+    assert "report" not in first.context
+    counted = client.get(page(project), {"part": "figures"})
     worked(items[1:], person)
     pause(project=project, user=person, by=boss, reason="Too fast.")
     again = client.get(page(project))
@@ -66,7 +73,14 @@ def test_figures_of_many_labels_are_kept_for_a_minute_and_say_so_but_a_persons_s
     (after,) = again.context["report"].people
     assert before.counted.labels == after.counted.labels == 1
     assert after.status == ReviewerStatus.Status.PAUSED
-    cache.clear()
+    assert not renewed
+
+    monkeypatch.setattr(views, "FRESH", timedelta(0))
+    monkeypatch.setattr(views, "connection", Mock())  # that of the test stays open
+    old = [client.get(page(project)).context["report"].people[0] for _ in range(2)]
+    assert [row.counted.labels for row in old] == [1, 1]
+    (once,) = renewed
+    views._renew_figures(*once)
     assert client.get(page(project)).context["report"].people[0].counted.labels == 2
 
 

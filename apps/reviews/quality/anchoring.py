@@ -94,8 +94,9 @@ class Answers:
         return (self.right == 1).astype(np.int64), (self.right >= 0).astype(np.int64)
 
 
-def read_answers(project: Project) -> tuple[Answers, bool]:
-    """The first answers, and whether there are more than were read. Three queries."""
+def read_answers(project: Project, shared: SharedLabels | None = None) -> tuple[Answers, bool]:
+    """The first answers, and whether there are more than were read. Three queries; one with
+    ``shared``."""
     rows = list(_answer_rows(project)[: MOST_ANSWERS + 1])
     cut = len(rows) > MOST_ANSWERS
     first: dict[tuple[int, int], tuple[Any, ...]] = {}
@@ -104,8 +105,8 @@ def read_answers(project: Project) -> tuple[Answers, bool]:
     key = stored_value_key()
     kept = list(first.values())
     values = [(key(row[3]), key(row[4]), key(row[5])) for row in kept]
-    shared = _agreement_with_others(read_shared_labels(project)) if kept else {}
-    others = [shared.get((row[0], row[1]), (0, 0)) for row in kept]
+    agreeing = _agreement_with_others(shared or read_shared_labels(project)) if kept else {}
+    others = [agreeing.get((row[0], row[1]), (0, 0)) for row in kept]
     return Answers(
         user=np.array([row[0] for row in kept], dtype=np.int64),
         withheld=np.array([row[2] == WITHHELD for row in kept], dtype=np.bool_),
@@ -393,9 +394,9 @@ class AnchoringFigures:
     cut: bool
 
 
-def anchoring_figures(project: Project) -> AnchoringFigures:
-    """The effect of the suggestion on people's answers. Four queries."""
-    answers, cut = read_answers(project)
+def anchoring_figures(project: Project, shared: SharedLabels | None = None) -> AnchoringFigures:
+    """The effect of the suggestion on people's answers. Four queries; two with ``shared``."""
+    answers, cut = read_answers(project, shared)
     arms = answers.arms()
     return AnchoringFigures(
         arms={str(arm): arm_of_answers(arm_answers) for arm, arm_answers in arms.items()},

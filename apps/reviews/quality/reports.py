@@ -14,7 +14,7 @@ from apps.labels.models import Annotator, Assignment, ItemState
 from apps.projects.models import Item, Membership, Project
 from apps.projects.selectors import members, role_in
 from apps.reviews.models import Decision, Intervention, Purpose, ReviewerStatus
-from apps.reviews.quality.comparison import Pair, read_shared_labels
+from apps.reviews.quality.comparison import Pair, SharedLabels, read_shared_labels
 from apps.reviews.quality.work import (
     ACCEPTED,
     REJECTED,
@@ -165,11 +165,11 @@ class PeopleFigures:
     orphans: int
 
 
-def people_figures(project: Project) -> PeopleFigures:
-    """The figures of all people here. Four queries for any number."""
+def people_figures(project: Project, shared: SharedLabels | None = None) -> PeopleFigures:
+    """The figures of all people here. Four queries for any number; two with ``shared``."""
     work, orphans = read_work(project)
     usual = usual_pace(project)
-    shared = read_shared_labels(project)
+    shared = shared or read_shared_labels(project)
     return PeopleFigures(
         people={
             user_id: figures_of(work.of(user_id), usual)

@@ -1,16 +1,21 @@
 """Quality pages: all people, one person, and a manager's actions."""
 
+import logging
 from collections.abc import Callable
-from datetime import datetime, time
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from threading import Thread
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.db import connection
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import get_language, gettext, ngettext, override
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
@@ -24,21 +29,32 @@ from apps.common.lists import requested_page
 from apps.projects.models import Project
 from apps.projects.pages import project_page, project_view
 from apps.projects.selectors import get_project, role_in
-from apps.reviews.models import Requeue
-from apps.reviews.quality.anchoring import AnchoringReport, anchoring_report, in_points
-from apps.reviews.quality.cached_figures import quality_figures
+from apps.reviews.models import Decision, Requeue
+from apps.reviews.quality.anchoring import (
+    AnchoringFigures,
+    AnchoringReport,
+    anchoring_figures,
+    anchoring_report,
+    in_points,
+)
 from apps.reviews.quality.charts import accuracy_chart, speed_chart
+from apps.reviews.quality.comparison import read_shared_labels
 from apps.reviews.quality.reports import (
     HUNDRED,
     WEEK,
+    PeopleFigures,
     find_worker,
     interventions,
+    people_figures,
     people_report,
     person_report,
 )
 from apps.reviews.quality.requeue import requeue_labels, requeue_of, requeueable_labels
 from apps.reviews.queue.reviewer_status import LONGEST_REASON, pause, resume
 from labelhub.core.errors import LabelhubError
+from labelhub.core.version import VERSION
+
+logger = logging.getLogger(__name__)
 
 LOG_ROWS = 30
 ARM_ROWS = (
@@ -79,19 +95,44 @@ class RequeueForm(WhichLabelsForm):
     reason = ReasonForm.base_fields["reason"]
 
 
+#: Decisions from which on figures are kept: counting 200,000 labels takes a second or two.
+MANY = 20_000
+#: Figures older than this are shown, and counted anew in the background.
+FRESH = timedelta(minutes=1)
+#: Seconds that figures are kept, and that nobody else starts to count them.
+KEPT_SECONDS, TURN_SECONDS = 24 * 3600, 60
+
+
+@dataclass(frozen=True, slots=True)
+class QualityFigures:
+    """What takes long to count. Names, members and their status are always those of now."""
+
+    people: PeopleFigures
+    anchoring: AnchoringFigures
+    as_of: datetime
+
+
 @project_view(Right.REVIEW)
 def quality(request: SignedInRequest, project: Project) -> HttpResponse:
     """All people who label here; reviewers are redirected to their own page."""
     if role_in(request.user, project) != Role.MANAGER:
         return redirect("quality_person", project.slug, request.user.pk)
-    log = requested_page(request.GET, interventions(project), LOG_ROWS)
-    figures = quality_figures(project)
+    first = Decision.objects.filter(project=project).order_by().values("pk")[:MANY]
+    many = first.count() == MANY
+    figures = (
+        _kept_figures(project, wait=request.GET.get("part") == "figures")
+        if many
+        else _count_figures(project)
+    )
     context = project_page(request, project, "quality") | {
-        "report": people_report(project, figures.people),
-        "anchoring": _anchoring(anchoring_report(project, figures.anchoring)),
-        "as_of": figures.as_of,
-        "log": log,
+        "log": requested_page(request.GET, interventions(project), LOG_ROWS)
     }
+    if figures is not None:
+        context |= {
+            "report": people_report(project, figures.people),
+            "anchoring": _anchoring(anchoring_report(project, figures.anchoring)),
+            "as_of": figures.as_of if many else None,
+        }
     return render(request, "reviews/quality.html", context)
 
 
@@ -210,6 +251,40 @@ def _person_page(
         "log": interventions(project, user)[:LOG_ROWS],
     }
     return render(request, "reviews/quality_person.html", context)
+
+
+def _count_figures(project: Project) -> QualityFigures:
+    now, shared = timezone.now(), read_shared_labels(project)
+    return QualityFigures(people_figures(project, shared), anchoring_figures(project, shared), now)
+
+
+def _kept_figures(project: Project, *, wait: bool) -> QualityFigures | None:
+    """The last figures; old ones are counted anew in the background. Where there are none they are
+    counted with ``wait``, for the part of the page that asks for them."""
+    # Figures have reasons in the reader's language; another version may have other figures.
+    language = get_language()
+    key = f"quality.{VERSION}.{project.pk}.{language}"
+    kept: QualityFigures | None = cache.get(key)
+    if kept is None and wait:
+        kept = _count_figures(project)
+        cache.set(key, kept, KEPT_SECONDS)
+    elif (
+        kept is not None
+        and kept.as_of + FRESH < timezone.now()
+        and cache.add(f"{key}.turn", value=True, timeout=TURN_SECONDS)
+    ):
+        Thread(target=_renew_figures, args=(project, key, language), daemon=True).start()
+    return kept
+
+
+def _renew_figures(project: Project, key: str, language: str | None) -> None:
+    try:
+        with override(language):
+            cache.set(key, _count_figures(project), KEPT_SECONDS)
+    except Exception:
+        logger.exception("The figures of '%s' could not be counted anew", project.slug)
+    finally:
+        connection.close()
 
 
 def _anchoring(report: AnchoringReport) -> dict[str, Any]:

@@ -78,8 +78,8 @@ def detect_language(text: str, among: Sequence[str], default: str) -> str:
     """
     # Without region and script.
     wanted = {tag.replace("_", "-").partition("-")[0].lower(): tag for tag in reversed(among)}
-    if not wanted:
-        return default
+    if set(wanted.values()) <= {default}:
+        return default  # without the model: most sites have one language
     words = [token for token in tokens_of(text) if not token.isdecimal()]
     if len(words) < FEWEST_WORDS and sum(map(is_dense, words)) < FEWEST_DENSE:
         return _language_of_letters(text, wanted) or default
