@@ -34,7 +34,7 @@ USER 10001:10001
 WORKDIR /var/lib/labelhub
 VOLUME /var/lib/labelhub
 EXPOSE 8000
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=2s \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=5m \
   CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/health/live', timeout=4)"]
 ENTRYPOINT ["labelhub"]
 CMD ["serve", "--host", "0.0.0.0"]

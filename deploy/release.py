@@ -79,7 +79,7 @@ def try_wheel(folder: Path, version: str) -> str:
     own = sum(file.stat().st_size for file in packages.glob("labelhub*/**/*") if file.is_file())
     environ = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     environ["LABELHUB_SECRET_KEY"] = secrets.token_urlsafe(64)
-    command = [folder / "server" / "bin" / "labelhub", "serve", "--port", "0"]
+    command = [str(folder / "server" / "bin" / "labelhub"), "serve", "--port", "0"]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=environ, stdout=log, stderr=log)  # noqa: S603 - what we have built
     try:
@@ -187,9 +187,9 @@ def check_manifests(folder: Path) -> str:
 
 
 def try_image(version: str) -> str:
-    """Build the image and serve it with a read-only root, where an engine is there."""
-    engine = next(filter(shutil.which, ("docker", "podman")), "")
-    if not engine or subprocess.run([engine, "info"], capture_output=True, check=False).returncode:  # noqa: S603 - found on the path
+    """Build the image, serve it with a read-only root and stop it, where an engine is there."""
+    engine = next((name for name in ("docker", "podman") if answers(name, "info")), "")
+    if not engine:
         return "NOT built: the image, as there is no engine; nor was compose.yaml tried"
     tag = f"labelhub:{version}"
     run(engine, "build", "--tag", tag, ROOT)
@@ -201,9 +201,21 @@ def try_image(version: str) -> str:
                 raise SystemExit(run(engine, "logs", name))
             sleep(1)
         try_server(f"http://{host}")
+        run(engine, "stop", "--time", "15", name)
+        code = run(engine, "inspect", "--format", "{{.State.ExitCode}}", name).strip()
+        if code != "0":
+            raise SystemExit(f"The server in the image ended with {code}.")
+    if not answers(engine, "compose", "version"):
+        return f"image: {tag} built and tried; NOT tried: compose.yaml, as {engine} has no compose"
     compose = ROOT / "deploy/compose/compose.yaml"
     run(engine, "compose", "--file", compose, "config", "--quiet")
     return f"image: {tag} built and tried; compose.yaml valid"
+
+
+def answers(program: str, *arguments: str) -> bool:
+    """Whether the program is there and does this without an error."""
+    command = [shutil.which(program) or "false", *arguments]
+    return not subprocess.run(command, capture_output=True, check=False).returncode  # noqa: S603 - named here
 
 
 @contextmanager
@@ -232,6 +244,7 @@ def run(*command: str | Path) -> str:
     environ = {
         name: value for name, value in os.environ.items() if not name.startswith("LABELHUB_")
     }
+    environ["BUILDAH_FORMAT"] = "docker"  # Podman's own format has no health checks.
     done = subprocess.run(  # noqa: S603 - our own commands
         command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False
     )

@@ -92,6 +92,13 @@ def test_no_service_starts_before_what_it_needs() -> None:
                 assert services[other]["restart"] == "no", (name, other)
 
 
+def test_every_service_that_stays_can_be_waited_for() -> None:
+    """``up --wait`` ends with an error at the first running one whose health check is disabled."""
+    for name, service in COMPOSE["services"].items():
+        disabled = service.get("healthcheck", {}).get("disable", False)
+        assert disabled == (service["restart"] == "no"), name
+
+
 @pytest.mark.parametrize(
     ("file", "pattern", "unit"),
     [
