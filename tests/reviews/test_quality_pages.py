@@ -1,6 +1,7 @@
 """The pages about people's work: who sees what, and what the buttons do."""
 
 from datetime import timedelta
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -57,7 +58,7 @@ def test_figures_of_many_labels_are_kept_and_say_so_but_a_persons_status_is_of_n
     assert "as of" not in client.get(page(project)).content.decode()
 
     monkeypatch.setattr(views, "MANY", 1)
-    renewed: list[tuple[object, ...]] = []
+    renewed: list[Any] = []
     monkeypatch.setattr(views, "Thread", lambda args, **_: Mock(start=lambda: renewed.append(args)))
     first = client.get(page(project))
     assert "Measuring" in first.content.decode()
