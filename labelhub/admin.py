@@ -22,7 +22,7 @@ from apps.common.models import Job
 from apps.debates.models import Run
 from apps.debates.services import cancel_run
 from apps.echo.models import Echo
-from apps.exchange.models import SavedExport, Webhook
+from apps.exchange.models import ProjectImport, SavedExport, Webhook
 from apps.learning.models import TrainedModel
 from apps.projects.models import ImportBatch, Notification, Project, SchemaChange
 from apps.reviews.models import BulkJob, Requeue
@@ -53,6 +53,7 @@ KINDS = {
         _("Run of debates"), Run.objects, page="run_detail", own=True, cancel=_cancel_run
     ),
     "exchange.import": JobKind(_("Import"), ImportBatch.objects, page="import_detail", own=True),
+    "exchange.import_project": JobKind(_("Import of a project"), ProjectImport.objects),
     "exchange.save_export": JobKind(_("Saved export"), SavedExport.objects, page="export_page"),
     "exchange.webhook": JobKind(_("Deliveries of a webhook"), Webhook.objects, page="webhook_list"),
     "reviews.change_labels": JobKind(_("Change of labels"), SchemaChange.objects),

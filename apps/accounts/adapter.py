@@ -182,7 +182,8 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         if not same and (
             process == AuthProcess.REDIRECT or (process == AuthProcess.CONNECT and mine)
         ):
-            raise SignInFailed("another", f"{request.user} came back as {account.uid}")
+            noted = f"{request.user} came back as {account.uid}"
+            raise SignInFailed("another", noted)
         if process == AuthProcess.CONNECT:
             return
         sociallogin.user = sign_in_identity(sociallogin.claims)

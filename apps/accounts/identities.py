@@ -83,7 +83,8 @@ def begin_sign_in(provider: Provider, claims: Claims) -> SocialLogin:
         SignInFailed: the subject is no usable one.
     """
     if not 0 < len(claims.subject) <= app_settings.UID_MAX_LENGTH:
-        raise SignInFailed("rejected", "the subject is empty or too long")
+        noted = "the subject is empty or too long"
+        raise SignInFailed("rejected", noted)
     account = SocialAccount(provider=claims.issuer, uid=claims.subject)
     login = SocialLogin(user=User(), account=account, provider=provider)
     login.claims = claims

@@ -53,7 +53,8 @@ class SamlProvider(SAMLProvider):
         """
         named = self._extract(response)
         if not named.get("uid") and response.get_nameid_format() == TRANSIENT:
-            raise SignInFailed("rejected", "the subject is transient")
+            noted = "the subject is transient"
+            raise SignInFailed("rejected", noted)
         attributes: dict[str, list[str]] = response.get_attributes()
         groups = claimed_groups(attributes).union(*(attributes.get(name, []) for name in GROUPS))
         return begin_sign_in(

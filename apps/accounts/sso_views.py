@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from allauth.account.internal.flows.reauthentication import (
@@ -133,8 +132,15 @@ def _with(request: HttpRequest, protocol: str, act: Callable[[Any], HttpResponse
     limits = settings.SSO_RATE_LIMITS
     if not consume(request, app="labelhub", action="start", config=limits, limit_get=True):
         raise TooMany("Too many requests; wait a little and try again.")
-    # Loaded where it is used only: requests and xmlsec are large.
-    module = import_module(f"apps.accounts.{protocol}")
+    module: Any
+    if protocol == "oidc":
+        from apps.accounts import oidc  # noqa: PLC0415 - it loads requests
+
+        module = oidc
+    else:
+        from apps.accounts import saml  # noqa: PLC0415 - it loads xmlsec
+
+        module = saml
     failures: dict[type[Exception], str] = module.FAILURES
     try:
         with acting(request, via=VIA):

@@ -149,7 +149,7 @@ class ProjectImport(models.Model):
                 models,
                 Phrase(
                     "Models that this server does not have: %(models)s. Enter the address and the "
-                    "key of their providers before runs go on.",
+                    "key of their providers before you resume its runs.",
                     models=models,
                 ),
             ),

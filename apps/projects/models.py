@@ -61,7 +61,9 @@ class ItemQuerySet(models.QuerySet["Item"]):
             return self.none()
         if user.bound_to is not None:
             self = self.filter(project=user.bound_to)  # noqa: PLW0642 - nothing below is of others
-        return self if user.is_superuser else self.filter(project__memberships__user=user)
+        if user.is_superuser:
+            return self.filter(project__loading=False)
+        return self.filter(project__memberships__user=user)
 
     def named(self, project: "Project", external_ids: Iterable[str]) -> "ItemQuerySet":
         """The project's items with these ids, by id.

@@ -297,8 +297,8 @@ PAGES = {
 
 REST = {
     "api_user_list": OPERATOR_PAGE,
-    "api_project_import_list": OPERATOR_PAGE,
-    "api_project_import": row(GET=OPERATE, DELETE=OPERATE),
+    "api_archive_import_list": OPERATOR_PAGE,
+    "api_archive_import": row(GET=OPERATE, DELETE=OPERATE),
     "api_user": row(GET=OPERATE, PATCH=OPERATE),
     "api_api_key_list": row(GET=SIGNED_IN, POST=SIGNED_IN),
     "api_api_key": row(GET=OWN, DELETE=OWN),

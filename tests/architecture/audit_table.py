@@ -133,7 +133,7 @@ REST_CASES = (
     Case("POST api_saved_export_list", Action.EXPORT_SAVED, {"format": "csv"}),
     Case("GET api_saved_export_file", Action.EXPORT_DOWNLOADED, before=_file),
     Case("DELETE api_saved_export", Action.EXPORT_DELETED),
-    Case("DELETE api_project_import", Action.IMPORT_STOPPED, actor="operator"),
+    Case("DELETE api_archive_import", Action.IMPORT_STOPPED, actor="operator"),
     Case("GET api_run_transcripts", Action.EXPORT_DOWNLOADED),
     Case("POST api_webhook_list", Action.WEBHOOK_CREATED,
          {"url": "https://hooks.example.org/x", "events": ["label.created"]}),
@@ -228,7 +228,7 @@ TWINS = {
     "POST api_site_echo_experiment_end": "POST api_site_echo_experiment_start",
     "POST project_create": "POST api_projects",
     "POST project_from_config": "POST api_projects",
-    "POST project_import_stop": "DELETE api_project_import",
+    "POST project_import_stop": "DELETE api_archive_import",
     "POST project_schema": "POST api_schema_change_list",
     "POST project_guideline": "PATCH api_project",
     "POST member_invite": "POST api_invitation_list",
@@ -389,7 +389,7 @@ OWN = "only the person's own view changes"
 SEARCHES = "a saved search holds no data"
 ARCHIVES = "the whole file is read first: tests/exchange/archive/test_loading.py"
 ELSEWHERE = {
-    "POST project_imports": ARCHIVES, "POST api_project_import_list": ARCHIVES,
+    "POST project_imports": ARCHIVES, "POST api_archive_import_list": ARCHIVES,
     "POST set_theme": OWN, "POST set_language": OWN, "POST review_keys": OWN,
     "POST notifications_read": OWN, "POST notifications_mail": OWN, "POST comments_seen": OWN,
     "POST project_preview": NOTHING, "POST provider_check": NOTHING,

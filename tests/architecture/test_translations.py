@@ -28,6 +28,9 @@ ENGLISH = {
     "apps/common/design.py", "apps/common/commands.py", "apps/common/views.py",
     "apps/common/rows.py", "apps/common/api",
     "apps/common/charts/drawing.py",
+    # What is in a log or a probe, and reasons for developers.
+    "apps/common/audit.py", "apps/common/health.py", "apps/exchange/archive/tables.py",
+    "apps/exchange/archive/file.py",
     # Names that browsers and directories send, and answers to directories.
     "apps/accounts/oidc.py", "apps/accounts/scim", "apps/accounts/sessions.py",
     # What a host copies, what a site says to authors in its six languages, and the demo's bot.

@@ -251,5 +251,5 @@ def test_it_takes_the_same_queries_however_much_there_is(
     # session, user, bell; project by membership; progress; cost, runs, imports; agreement that was
     # measured; since yesterday: labels, gold, comments; a promise that was lost; the last sign of
     # a worker; the menu's comments
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(16):
         client.get(f"/p/{project.slug}/")

@@ -161,7 +161,9 @@ class FilledProject:
         """A column that refers to a row of each kind."""
         whole: Any = {"also": "ß"}
         for place, target in spec.items():
-            key = self.rows[target][0].pk if self.rows.get(target) else 1
+            if not self.rows.get(target):
+                continue  # a table that comes later
+            key = self.rows[target][0].pk
             name = place.rstrip("[]{}=")
             part: Any = key
             if place.endswith("[]"):

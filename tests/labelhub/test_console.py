@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 HOSTILE = "<script>alert(1)</script>\u202egnp"
 #: Session and user; the gauges of jobs, workers and the audit log; spending; workers; failed jobs;
 #: runs; people and who is locked out; keys; entries.
-QUERIES = 15
+QUERIES = 14
 
 
 @pytest.fixture

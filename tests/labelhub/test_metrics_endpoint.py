@@ -45,7 +45,7 @@ LOCAL = ["127.0.0.1/32", "10.0.0.0/8", "fd00::/8"]
 #: Statements of a scrape, whatever the data: whether the database answers, eight aggregates, the
 #: times of the oldest items, the end of the audit log's chain, also after entries were deleted, and
 #: whether the server is held; around each reader a transaction.
-STATEMENTS = 13
+STATEMENTS = 15
 
 
 @pytest.mark.parametrize(

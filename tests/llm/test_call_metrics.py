@@ -13,7 +13,7 @@ from apps.common.metrics import (
     MODEL_UNPRICED,
 )
 from apps.common.traces import Span
-from apps.llm.call_metrics import note_call, outcome_of
+from apps.llm.call_metrics import count_usage, note_call, outcome_of
 from apps.llm.failures import Cause, Failure
 from labelhub.core.llm.types import Completion, Usage
 from tests.factories.llm import ModelSpecFactory
@@ -48,6 +48,7 @@ def test_tokens_and_cost_of_an_answer() -> None:
     spec = ModelSpecFactory.create(price_in=Decimal(2), price_out=Decimal(10))
     names = (spec.provider.name, spec.name)
     note_call(spec, Completion("yes", usage=Usage(1000, 500)), 1.5, Span())
+    count_usage(spec, Usage(1000, 500))
     assert value(MODEL_TOKENS, *names, "in") == 1000
     assert value(MODEL_TOKENS, *names, "out") == 500
     assert value(MODEL_COST, *names) == pytest.approx(0.007)
@@ -57,7 +58,8 @@ def test_tokens_and_cost_of_an_answer() -> None:
 def test_an_unknown_price_is_no_price_of_nothing() -> None:
     spec = ModelSpecFactory.create(price_in=None, price_out=None)
     names = (spec.provider.name, spec.name)
-    note_call(spec, Completion("yes", usage=Usage(10, 5)), 0.1, Span())
+    count_usage(spec, Usage(10, 5))
+    count_usage(spec, Usage())  # refused without a token
     assert (value(MODEL_UNPRICED, *names), value(MODEL_COST, *names)) == (1, 0)
 
 

@@ -18,7 +18,8 @@ from tests.factories.llm import ModelSpecFactory, ProviderFactory
 from tests.fakes.openai_server import FakeServer, Options, completion
 from tests.llm.test_client import self_signed
 
-pytestmark = pytest.mark.django_db
+#: Use is stored by another connection, which does not see a test's open transaction.
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_healthy_endpoint_lists_its_models(model_server: FakeServer) -> None:

@@ -65,7 +65,9 @@ def echoes_with_news(now: datetime, within: timedelta, *, trust: bool) -> set[in
         found |= set(invalid.values_list("question__site", flat=True).distinct())
         for events in (doubtful_rewards(), withdrawn_of_believed()):
             found |= set(events.order_by().values_list("echo", flat=True).distinct())
-    return found
+    return found and set(
+        Echo.objects.filter(pk__in=found, site__project__loading=False).values_list("pk", flat=True)
+    )
 
 
 def keep_up_with(echo: Echo) -> int:
@@ -108,8 +110,8 @@ def learn_news(
         report: called with the number of learnt events.
         compare: rebuild the state too; called with whether the stored state was equal.
     """
-    echo = Echo.objects.filter(pk=run.subject).select_related("site").first()
-    if echo is None:
+    echo = Echo.objects.filter(pk=run.subject).select_related("site__project").first()
+    if echo is None or echo.site.project.loading:
         return
     if echo.on:
         log_priors(echo)

@@ -1,20 +1,27 @@
 """REST: projects from other servers, for operators."""
 
-from typing import Any
+from typing import Any, cast
 
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.api import OperatorViewSet
 from apps.accounts.http import SignedInApiRequest
-from apps.exchange.api.imports import StoredBody, StoredBodyParser, UploadSerializer
+from apps.common.api.viewsets import Handler
+from apps.exchange.api.imports import (
+    StoredBody,
+    StoredBodyParser,
+    UploadSerializer,
+    store_file,
+)
 from apps.exchange.archive.services import cancel_import, project_import, request_import
 from apps.exchange.models import ProjectImport
-from apps.exchange.services.imports import store_upload
-from labelhub.core.errors import InvalidInput
+from apps.exchange.services.imports import discard_file
 
 
 class ProjectImportQuerySerializer(serializers.Serializer[Any]):
@@ -57,8 +64,8 @@ class ProjectImportViewSet(OperatorViewSet):
     """Projects from other servers."""
 
     lookup_url_kwarg = "import_id"
-    long_actions = ("create",)
     parser_classes = [MultiPartParser, StoredBodyParser]
+    upload: StoredBody | None = None
     serializer_class = ProjectImportSerializer
 
     def list(self, request: SignedInApiRequest) -> Response:
@@ -85,16 +92,21 @@ class ProjectImportViewSet(OperatorViewSet):
         """
         asked = self.read_query(ProjectImportQuerySerializer)
         name = asked.pop("name")
-        body = request.data.get("body")
-        if isinstance(body, StoredBody):
-            path = body.path
-        else:
-            upload = next(iter(request.FILES.values()), None)
-            if upload is None:
-                raise InvalidInput("file: nothing was sent; post a project archive.")
-            path, name = store_upload(upload.chunks()), upload.name
-        row = request_import(path=path, file_name=name, actor=request.user, **asked)
+        upload, self.upload = cast(StoredBody, self.upload), None
+        name = upload.name if request.FILES else name
+        row = request_import(path=upload.path, file_name=name, actor=request.user, **asked)
         return Response(self.get_serializer(row).data, status=status.HTTP_202_ACCEPTED)
+
+    def answer_write(
+        self, handler: Handler, request: Request, *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """The file is stored before the transaction of a write, as that may take minutes."""
+        self.upload = store_file(request) if self.action == "create" else None
+        try:
+            return super().answer_write(handler, request, *args, **kwargs)
+        finally:
+            if self.upload is not None:  # refused, or queued before
+                discard_file(self.upload.path)
 
     def retrieve(self, request: SignedInApiRequest, import_id: int) -> Response:
         """Show the import of a project archive.

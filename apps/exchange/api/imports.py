@@ -174,7 +174,7 @@ class UploadViewSet(ProjectViewSet):
     ) -> HttpResponse:
         """The result of the import that ``handler`` queues, or queued before. The file is stored
         before and read after its transaction, as both may take minutes."""
-        self.upload = _store_file(request)
+        self.upload = store_file(request)
         try:
             queued = handler(request, *args, **kwargs)
         finally:
@@ -208,7 +208,7 @@ class UploadViewSet(ProjectViewSet):
         return Response(result_of(self.batch), status=HTTPStatus.ACCEPTED)
 
 
-def _store_file(request: Request) -> StoredBody:
+def store_file(request: Request) -> StoredBody:
     body = request.data.get("body")
     if isinstance(body, StoredBody):
         return body

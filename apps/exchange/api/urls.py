@@ -18,5 +18,5 @@ router.register(f"{PROJECT}/imports", ImportStateViewSet, "api_import_detail")
 router.register(f"{PROJECT}/export", ExportViewSet, "api_export")
 router.register(f"{PROJECT}/exports", SavedExportViewSet, "api_saved_export")
 router.register(f"{PROJECT}/webhooks", WebhookViewSet, "api_webhook")
-router.register("project-imports", ProjectImportViewSet, "api_project_import")
+router.register("archive-imports", ProjectImportViewSet, "api_archive_import")
 urlpatterns = router.urls

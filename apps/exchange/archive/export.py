@@ -30,7 +30,6 @@ from apps.common.audit import Action, record
 from apps.exchange.archive.tables import (
     JSON_KEYS,
     MODEL,
-    NEWEST_FIRST,
     PROVIDER,
     SHARED,
     Table,
@@ -142,7 +141,10 @@ class ProjectArchive:
 
     def _write(self) -> Iterator[bytes]:
         sink = Sink()
-        keys = {table.name: self._keys(table) for table in tables()}
+        keys = {}
+        for table in tables():
+            keys[table.name] = self._keys(table)
+            yield b""  # whoever writes the file renews its lease
         self._total = sum(map(len, keys.values())) or 1
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
             for table in tables():
@@ -158,15 +160,12 @@ class ProjectArchive:
         """The keys of its rows, in order. They are sorted here, as a database would sort whole
         rows, in memory."""
         rows = table.rows.filter(**{table.path: self._project.pk}).order_by()
-        found = array("q", sorted(rows.values_list("pk", flat=True).iterator(chunk_size=AT_ONCE)))
-        if table.name in NEWEST_FIRST:
-            found.reverse()
-        return found
+        return array("q", sorted(rows.values_list("pk", flat=True).iterator(chunk_size=AT_ONCE)))
 
     def _write_table(
         self, archive: zipfile.ZipFile, sink: Sink, table: Table, keys: "array[int]"
     ) -> Iterator[bytes]:
-        digest, size = hashlib.sha256(), 0
+        digest, size, written = hashlib.sha256(), 0, 0
         with archive.open(table.member, "w", force_zip64=True) as member:
             for start in range(0, len(keys), AT_ONCE):
                 rows = self._read(table, keys[start : start + AT_ONCE])
@@ -174,13 +173,15 @@ class ProjectArchive:
                 member.write(lines)
                 digest.update(lines)
                 size += len(lines)
+                # JSON may name shared rows that are gone.
+                written += len(rows)
                 self._rows += len(rows)
                 yield sink.taken()
         self.manifest["tables"][table.name] = {
             "columns": [column.name for column in table.fields],
-            "rows": len(keys),
-            "first": min(keys[0], keys[-1]) if keys else 0,
-            "last": max(keys[0], keys[-1]) if keys else 0,
+            "rows": written,
+            "first": keys[0] if keys else 0,
+            "last": keys[-1] if keys else 0,
             "bytes": size,
             "sha256": digest.hexdigest(),
         }
@@ -190,8 +191,6 @@ class ProjectArchive:
         columns = [column.attname for column in table.fields]
         found = table.rows.filter(pk__in=list(keys)).values_list(*columns)
         rows = [list(row) for row in found.order_by("pk")]
-        if table.name in NEWEST_FIRST:
-            rows.reverse()
         for place, column in enumerate(table.fields):
             if writer := writer_of(column):
                 for row in rows:

@@ -17,7 +17,6 @@ from typing import Any, cast
 
 from apps.exchange.archive.export import FORMAT_VERSION, MANIFEST
 from apps.exchange.archive.tables import (
-    NEWEST_FIRST,
     PROJECT,
     Table,
     shared_tables,
@@ -26,12 +25,13 @@ from apps.exchange.archive.tables import (
 from apps.exchange.archive.values import BadValue, Check, reader_of
 from labelhub.core.errors import LabelhubError
 from labelhub.core.phrases import Phrase
+from labelhub.core.schema import unstorable
 from labelhub.core.version import VERSION
 
-#: Bytes of the longest row, and of the manifest.
-LONGEST_LINE, LONGEST_MANIFEST = 64 * 1024**2, 1024**2
+#: Bytes of the longest row, which takes fifty times as much memory, and of the manifest.
+LONGEST_LINE, LONGEST_MANIFEST = 8 * 1024**2, 1024**2
 #: Rows of people, providers, models and prompts together, which are kept in memory.
-MOST_SHARED = 100_000
+MOST_SHARED = 20_000
 #: A table's keys lie within so many numbers, as that many are reserved.
 WIDEST = 10**11
 #: Rows shrink to a tenth or a hundredth, and never to less than this share.
@@ -57,7 +57,7 @@ class _Bounded(io.FileIO):
         wanted = LONGEST_MANIFEST + 1 if size is None or size < 0 else size
         found = super().read(min(wanted, LONGEST_MANIFEST + 1)) or b""
         if len(found) > LONGEST_MANIFEST:
-            raise zipfile.BadZipFile("its directory is too long")
+            raise zipfile.BadZipFile  # its directory is too long
         return found
 
 
@@ -91,7 +91,7 @@ class ArchiveFile:
 
     def __init__(self, path: Path) -> None:
         """Raises RefusedArchive: it is none, or one of a later version."""
-        self.row_size = 0
+        self.row_size, self._bytes = 0, path.stat().st_size
         with _faults_of(MANIFEST):
             self._zip = zipfile.ZipFile(_Bounded(path))
             self.manifest = self._read_manifest()
@@ -126,9 +126,15 @@ class ArchiveFile:
             raise RefusedArchive("This is no project archive: it has no manifest.json.")
         with self._zip.open(MANIFEST) as member:
             manifest = json.loads(member.read(LONGEST_MANIFEST))
-        if not isinstance(manifest, dict) or not isinstance(manifest.get("project"), dict):
+        if (
+            not isinstance(manifest, dict)
+            or not isinstance(manifest.get("project"), dict)
+            or not isinstance(manifest.get("software"), dict)
+        ):
             raise RefusedArchive("manifest.json: it is of another form.")
-        self.software = str((manifest.get("software") or {}).get("version", ""))[:40]
+        if bad := unstorable(json.dumps(manifest, ensure_ascii=False)):
+            raise RefusedArchive("manifest.json: it has %(bad)s.", bad=bad)
+        self.software = str(manifest["software"].get("version", ""))[:40]
         if manifest.get("format") != FORMAT_VERSION:
             self.manifest = manifest
             raise self._too_new("")
@@ -157,7 +163,11 @@ class ArchiveFile:
         info = self._zip.getinfo(table.member)
         if last - first >= WIDEST or rows > last - first + 1:
             raise RefusedArchive("manifest.json: %(name)s has no such keys.", name=table.name)
-        if info.file_size != size or info.compress_size < size * SMALLEST_SHARE - 65_536:
+        if (
+            info.file_size != size
+            or info.compress_size < size * SMALLEST_SHARE - 65_536
+            or info.header_offset + info.compress_size > self._bytes
+        ):
             raise RefusedArchive("%(name)s is not as large as it should be.", name=table.member)
         if info.flag_bits & 1 or info.compress_type not in (
             zipfile.ZIP_STORED,
@@ -213,7 +223,6 @@ class RowCheck:
         self._checks: list[Check] = [reader_of(column) for column in table.fields]
         self._defaults: list[Callable[[], Any]] = [column.get_default for column in table.fields]
         self._key = table.fields.index(table.model._meta.pk)
-        self._descends = table.name in NEWEST_FIRST
 
     def __call__(self, line: bytes, number: int) -> list[Any]:
         """Raises RefusedArchive: a value cannot be."""
@@ -249,8 +258,7 @@ class RowCheck:
         return row
 
     def _check_key(self, key: int) -> None:
-        follows = key < self._last or not self._last if self._descends else key > self._last
-        if not follows or not self._member.has(key):
+        if key <= self._last or not self._member.has(key):
             raise BadValue(Phrase("its key is out of order"))
         self._last = key
 
@@ -279,7 +287,9 @@ def _stated(name: str, stated: Any) -> tuple[list[str], int, int, int, int, str]
 def _faults_of(name: str) -> Iterator[None]:
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError) as error:
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, RecursionError,
+    ) as error:  # fmt: skip
         if isinstance(error, FileNotFoundError):
             raise
         raise RefusedArchive(

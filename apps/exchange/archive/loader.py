@@ -20,10 +20,9 @@ from apps.common.jobs import JobRun
 from apps.common.rows import new_row
 from apps.common.sealing import seal
 from apps.debates.models import Run
-from apps.echo.models import Echo, Experiment
+from apps.echo.models import Experiment
 from apps.exchange.archive.file import ArchiveFile, Member, RefusedArchive
 from apps.exchange.archive.tables import (
-    ECHO,
     EVENT_NAMES,
     JSON_KEYS,
     KEYS,
@@ -130,10 +129,6 @@ class Loader:
         project = Project.objects.get(pk=row.project_id or 0)
         Project.objects.filter(pk=project.pk).update(loading=False)
         row.project = project
-        on = row.cursor.get("on", {})
-        for site, settings in on.items():
-            # ``erased``: Echo makes its state anew from the log.
-            Echo.objects.filter(pk=int(site)).update(**settings, erased=1)
         row.result |= {
             "sites": [
                 {"name": name, "public_key": key, "renewed": key in row.cursor.get("renewed", [])}
@@ -174,7 +169,6 @@ class Loader:
         change = {
             PROJECT: self._change_project,
             LABEL: self._change_labels,
-            ECHO: self._hold_echo,
             LOG: self._change_log,
             "echo.Experiment": self._end_experiments,
         }.get(table.name)
@@ -282,14 +276,6 @@ class Loader:
         for row in rows:
             row[place] = changed.get(row[place], row[place])
 
-    def _hold_echo(self, table: Table, rows: list[list[Any]]) -> None:
-        """Nothing learns until the log is whole."""
-        on, logged = table.named("on"), table.named("logged")
-        held = self._row.cursor.setdefault("on", {})
-        for row in rows:
-            held[str(row[0])] = {"on": row[on], "logged": row[logged]}
-            row[on], row[logged] = False, 0
-
     def _change_log(self, table: Table, rows: list[list[Any]]) -> None:
         """The log names authors by their uid, which may be another one."""
         author, data = table.named("author"), table.named("data")
@@ -328,7 +314,9 @@ class Loader:
         missing = self._row.result["models_missing"]
         for row in self._archive.rows(MODEL):
             fields = {column.name: value for column, value in zip(table.fields, row, strict=True)}
-            key, provider = fields.pop("id"), providers[fields.pop("provider")]
+            key, provider = fields.pop("id"), providers.get(fields.pop("provider"))
+            if provider is None:
+                raise RefusedArchive("The model %(name)s has no provider.", name=fields["name"])
             model, found = self._model(provider, fields)
             self._shared[MODEL][str(key)] = model.pk
             if not found and len(missing) < MOST_NAMES:

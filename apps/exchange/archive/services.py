@@ -124,7 +124,7 @@ def cancel_import(row: ProjectImport) -> None:
     with transaction.atomic():
         cancel_job(KIND, row.pk)
         locked = ProjectImport.objects.select_for_update().get(pk=row.pk)
-        if not locked.moving:
+        if not locked.moving or locked.status == Status.UNDOING:
             raise Conflict("This import has ended already.")
         fail_import(row.pk, InvalidInput("It was stopped."))
         record(Action.IMPORT_STOPPED, row)
@@ -293,11 +293,12 @@ def _undo(run: JobRun, row: ProjectImport) -> None:
             continue
         column, name = quote(table.model._meta.pk.column), quote(table.model._meta.db_table)
         deleted = 1
+        # The newest first: rows refer to earlier ones.
         while deleted:
             with run.chunk(), connection.cursor() as cursor:
                 cursor.execute(
                     f"DELETE FROM {name} WHERE {column} IN (SELECT {column} FROM {name} "  # noqa: S608 - our own names
-                    f"WHERE {column} BETWEEN %s AND %s ORDER BY {column} LIMIT {CHUNK})",
+                    f"WHERE {column} BETWEEN %s AND %s ORDER BY {column} DESC LIMIT {CHUNK})",
                     block,
                 )
                 deleted = cursor.rowcount

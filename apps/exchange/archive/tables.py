@@ -19,7 +19,7 @@ PROJECT, USER = "projects.Project", "accounts.User"
 PROVIDER, MODEL, PROMPT = "llm.Provider", "llm.ModelSpec", "llm.PromptVersion"
 ITEM, LABEL, GOLD, RUN = "projects.Item", "labels.Label", "labels.Gold", "debates.Run"
 STATE = "labels.ItemState"
-SITE, AUTHOR, ECHO, LOG = "authors.Site", "authors.Author", "echo.Echo", "echo.LogEvent"
+LOG = "echo.LogEvent"
 
 _RIGHTS = "Rights are given by people, never by a file."
 _REBUILT = "Echo makes it anew from its log."
@@ -58,6 +58,7 @@ LEFT_OUT = {
     "authors.Message.fingerprint", "authors.Message.lease_until", "authors.Message.queued_until",
     "authors.Message.sealed", "authors.Site.enabled",
     "debates.Debate.lease_token", "debates.Debate.lease_until", "debates.Run.pulse",
+    "debates.Run.resume_at",
     "echo.Decision.lease_until", "echo.Echo.erased", "echo.Echo.learnt", "echo.Echo.state",
     "echo.Experiment.sealed_key", "labels.ItemState.updated_at", "llm.ModelSpec.learnt",
     "projects.ImportBatch.stored_path", "projects.Project.creation_key",
@@ -125,8 +126,6 @@ EVENT_NAMES = {f"{LOG}.about", f"{LOG}.ref"}
 #: Loaded after another one to which it has no foreign key, or last, as workers act on it.
 _AFTER = {LABEL: {RUN}}
 _LAST = ("agreement.Guarantee", "learning.LearningSwitch", "reviews.ReviewSettings")
-#: Newest first, as Echo's worker would repeat a withdrawal that it does not find.
-NEWEST_FIRST = {LOG}
 
 #: Of a key in an archive: what becomes of it. ``None``: it means nothing here.
 Translate = Callable[[str, int], int | None]
@@ -265,7 +264,8 @@ def _translate_part(part: Any, form: str, target: str, translate: Translate) -> 
 
 
 def _is_key(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    # 0 is nobody, where a search asks for what has nobody.
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def translate_event(name: str, translate: Translate) -> str:

@@ -118,9 +118,12 @@ def _whole(raw: Any, least: int | None = None, most: int | None = None) -> int:
 
 
 def _number(raw: Any) -> float:
-    if type(raw) not in (int, float) or not math.isfinite(raw):
-        raise BadValue(Phrase("is no finite number"))
-    return float(raw)
+    try:
+        if type(raw) in (int, float) and math.isfinite(number := float(raw)):
+            return number
+    except OverflowError:
+        pass
+    raise BadValue(Phrase("is no finite number"))
 
 
 def _text(raw: Any, longest: float = math.inf) -> str:
