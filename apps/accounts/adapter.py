@@ -182,8 +182,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         if not same and (
             process == AuthProcess.REDIRECT or (process == AuthProcess.CONNECT and mine)
         ):
-            noted = f"{request.user} came back as {account.uid}"
-            raise SignInFailed("another", noted)
+            raise SignInFailed("another", " ≠ ".join((str(request.user), account.uid)))
         if process == AuthProcess.CONNECT:
             return
         sociallogin.user = sign_in_identity(sociallogin.claims)

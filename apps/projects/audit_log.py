@@ -61,6 +61,7 @@ FIELDS: dict[str, StrPromise] = {
     "is_superuser": _("Operator"),
     "items": _("Items"),
     "kind": _("Kind"),
+    "k": _("Features that go downstream"),
     "labels": _("Labels"),
     "languages": _("Languages"),
     "last_name": _("Last name"),

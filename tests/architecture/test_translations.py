@@ -101,7 +101,16 @@ def found_plain_texts() -> Iterator[tuple[str, str]]:
 
 
 def test_dates_of_pages_have_the_form_of_the_language() -> None:
-    named = {"DATE_FORMAT", "DATETIME_FORMAT", "MONTH_DAY_FORMAT", "H:i", "H:i:s", "Y-m-d", "c"}
+    named = {
+        "DATE_FORMAT",
+        "SHORT_DATE_FORMAT",
+        "DATETIME_FORMAT",
+        "MONTH_DAY_FORMAT",
+        "H:i",
+        "H:i:s",
+        "Y-m-d",
+        "c",
+    }
     for path in (ROOT / "templates").rglob("*.html"):
         found = set(re.findall(r"\|date:[\"']([^\"']+)", path.read_text()))
         assert found <= named, path.name

@@ -19,7 +19,13 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 def for_operators(path: str) -> bool:
     """Whether only operators of the server reach all of it."""
     return path.startswith(
-        ("/api/v1/users/", "/api/v1/providers/", "/api/v1/keys/", "/api/v1/audit/")
+        (
+            "/api/v1/users/",
+            "/api/v1/providers/",
+            "/api/v1/keys/",
+            "/api/v1/audit/",
+            "/api/v1/archive-imports/",
+        )
     )
 
 

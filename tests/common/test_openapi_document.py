@@ -13,7 +13,7 @@ from tests.common.openapi import operations
 
 JSON = "application/json"
 #: Operations that really take a file in several forms.
-FILES = {"project_import", "labels_import", "site_echo_catalogue_import"}
+FILES = {"archive_import_create", "project_import", "labels_import", "site_echo_catalogue_import"}
 
 
 def named_operations() -> Iterator[tuple[str, dict[str, Any]]]:
