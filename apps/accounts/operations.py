@@ -123,12 +123,19 @@ def let_create_accounts(user: User, *, allowed: bool) -> None:
         record(Action.USER_CHANGED, user, changes={"makes_accounts": (had, allowed)})
 
 
+@transaction.atomic
 def expire_api_key(key: ApiKey, until: datetime) -> bool:
-    """Let ``key`` work until then at most; False if it ends sooner anyway."""
-    if key.revoked_at is not None or (key.expires_at and key.expires_at <= until):
+    """Let ``key``, and the keys that programs created with it, work until then at most; False if
+    it ends sooner anyway."""
+    if key.revoked_at is not None:
         return False
-    before, key.expires_at = key.expires_at, until
-    key.save(update_fields=["expires_at"])
-    changes = {"owner": (key.user_id, key.user_id), "expires_at": (before, until)}
-    record(Action.KEY_CHANGED, key, name=f"{key.prefix}…", changes=changes)
-    return True
+    before = key.expires_at
+    end = min(before, until) if before else until
+    if end != before:
+        key.expires_at = end
+        key.save(update_fields=["expires_at"])
+        changes = {"owner": (key.user_id, key.user_id), "expires_at": (before, end)}
+        record(Action.KEY_CHANGED, key, name=f"{key.prefix}…", changes=changes)
+    for made in key.made_keys.select_for_update(no_key=True).filter(revoked_at=None):
+        expire_api_key(made, end)
+    return end != before
