@@ -115,6 +115,7 @@ class PersonAdmin(OperatorAdmin):
     """Users: who they are, what they may do, and help for those who cannot sign in."""
 
     title = _("Users")
+    asks_again = True
     form = PersonForm
     list_display = [
         "username",

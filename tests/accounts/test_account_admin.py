@@ -91,6 +91,37 @@ def test_nothing_ends_before_the_question_is_answered(
         assert User.objects.values().get(pk=ada.pk) == before
 
 
+def test_a_session_alone_changes_nobody_and_after_the_password_goes_on_where_it_was(
+    root: User, ada: User
+) -> None:
+    """A borrowed browser, or a stolen cookie, makes no operator and opens no account."""
+    client = Client(enforce_csrf_checks=True)
+    url, mark = "/admin/accounts/user/", {"csrfmiddlewaretoken": "c" * 32}
+    page = f"{url}{ada.pk}/change/"
+    pressed = {"action": "give_password", "_selected_action": str(ada.pk), "from_row": "yes"}
+    cases = [
+        (f"{url}add/", {"username": "eve", "is_superuser": "on"}, 302),
+        (page, {"email": ada.email, "first_name": "Ada", "last_name": ""}, 302),
+        (url, pressed, 200),
+    ]
+    for address, sent, status in cases:
+        client.logout()
+        client.force_login(root)
+        client.cookies["csrftoken"] = "c" * 32
+        before = list(User.objects.order_by("pk").values())
+        asked = client.post(address, sent | mark)["Location"]
+        assert asked.startswith("/accounts/reauthenticate/")
+        assert list(User.objects.order_by("pk").values()) == before
+        done = client.post(asked, {"password": PASSWORD} | mark)
+        assert done.status_code == status
+    assert User.objects.get(username="eve").is_superuser
+    assert User.objects.get(pk=ada.pk).first_name == "Ada"
+    assert f'action="{url}"' in done.content.decode()
+    stamps = {f"seen-{row.pk}": stamp for row, stamp in done.context["rows"]}
+    assert client.post(url, pressed | stamps | mark | {"sure": "yes"})["Location"] == page
+    assert recorded("password.set") == 1
+
+
 def test_operators_do_not_lock_themselves_out(operator: Client, root: User) -> None:
     refused = act_in_console(operator, root, "deactivate")
     assert "ask another operator" in words_of(refused, operator)
