@@ -272,7 +272,7 @@ def _ask(
         "title": action.words,
         "question": action.question,
         "action": name,
-        "rows": [(row, _stamp(row, seen)) for row in rows],
+        "rows": [(row, seen_stamp(row, seen)) for row in rows],
         "checkbox": ACTION_CHECKBOX_NAME,
         "from_row": "from_row" in request.POST,
         "opts": page.opts,
@@ -305,7 +305,7 @@ def _act_on(
                 if locked is None:
                     raise Conflict("It is gone meanwhile.")
                 if seen and not constant_time_compare(
-                    request.POST.get(f"seen-{row.pk}", ""), _stamp(locked, seen)
+                    request.POST.get(f"seen-{row.pk}", ""), seen_stamp(locked, seen)
                 ):
                     raise Conflict("It has changed since you were asked: look at it again.")
                 done = act(page, request, locked)
@@ -318,7 +318,8 @@ def _act_on(
         messages.info(request, f"{name}: {gettext('nothing to do, it is so already.')}")
 
 
-def _stamp(row: Model, seen: Sequence[str]) -> str:
+def seen_stamp(row: Model, seen: Sequence[str]) -> str:
+    """A proof of what these fields were when a page was shown, to be sent back with it."""
     values = repr([str(getattr(row, name)) for name in seen])
     return salted_hmac("console.seen", f"{row.pk} {values}").hexdigest()[:24] if seen else ""
 
