@@ -168,7 +168,8 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
             raise Forbidden("A key can replace only itself and keys that were created with it.")
         _require_cover(by, key)
     # A key is locked before those that it made, as when it is revoked.
-    _locked_keys().filter(pk=key.made_by_id).first()
+    if key.made_by_id is not None:
+        _locked_keys().filter(pk=key.made_by_id).first()
     key = _locked_keys().get(pk=key.pk)
     if key.revoked_at is not None or key.is_expired:
         raise Conflict("This key no longer works: create a new one.")

@@ -109,6 +109,7 @@ def test_a_session_alone_changes_nobody_and_after_the_password_goes_on_where_it_
         (page, {"email": ada.email, "first_name": "Ada", "last_name": ""}, 302),
         (url, pressed, 200),
     ]
+    done: Any = None
     for address, sent, status in cases:
         client.logout()
         client.force_login(root)
@@ -175,6 +176,15 @@ def test_a_link_for_a_new_password_is_mailed_where_mail_works(operator: Client, 
     with override_settings(LABELHUB_SENDS_MAIL=False):
         refused = act_in_console(operator, ada, "send_link")
     assert "sends no e-mail" in words_of(refused, operator)
+    with override_settings(
+        LABELHUB_SENDS_MAIL=True,
+        EMAIL_BACKEND="django.core.mail.backends.smtp.EmailBackend",
+        EMAIL_HOST="127.0.0.1",
+        EMAIL_PORT=9,
+    ):
+        failed = act_in_console(operator, ada, "send_link")
+    assert "The mail server does not take the e-mail" in words_of(failed, operator)
+    assert changes_of(ada) == []
     with override_settings(LABELHUB_SENDS_MAIL=True):
         act_in_console(operator, ada, "send_link")
     assert [message.to for message in mail.outbox] == [[ada.email]]
