@@ -31,7 +31,10 @@ from labelhub.core.phrases import Phrase
 
 
 def _cancel_run(subject: int) -> None:
-    cancel_run(run=Run.objects.get(pk=subject))
+    run = Run.objects.filter(pk=subject).first()
+    if run is None:
+        raise Conflict("It is gone meanwhile.")
+    cancel_run(run=run)
 
 
 @dataclass(frozen=True)

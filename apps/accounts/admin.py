@@ -3,12 +3,14 @@
 from datetime import timedelta
 from typing import Any, cast
 
+from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -18,10 +20,10 @@ from apps.accounts import operations
 from apps.accounts.models import ApiKey, User
 from apps.accounts.services import change_user, create_user, revoke_api_key
 from apps.accounts.sessions import end_sessions
-from apps.common.console import OperatorAdmin, badge, operator_action
+from apps.common.console import OperatorAdmin, badge, operator_action, seen_stamp
 from apps.common.forms import show_refusal
 from apps.common.shown_once import keep_secret, take_secret
-from labelhub.core.errors import LabelhubError
+from labelhub.core.errors import Conflict, LabelhubError
 
 SECRET = "console_password"  # noqa: S105 - the name of a place
 #: Days before the end of a key from which on operators are told, and its last days.
@@ -31,12 +33,16 @@ SOON, GRACE = timedelta(days=14), timedelta(days=7)
 class PersonForm(forms.ModelForm[User]):
     """An account; the service checks and records its changes."""
 
+    #: What must still be as the page showed it: an old page gives nobody rights that they lost.
+    SEEN = ("is_superuser",)
+
     makes_accounts = forms.BooleanField(
         required=False,
         label=_("May create accounts"),
         help_text=_("For the projects that they manage."),
         widget=UnfoldBooleanSwitchWidget,
     )
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
     actor: User
 
     class Meta:
@@ -55,14 +61,21 @@ class PersonForm(forms.ModelForm[User]):
         if self.instance.pk:
             allowed = self.instance.user_permissions.filter(codename="add_user").exists()
             self.initial["makes_accounts"] = allowed
+            self.initial["seen"] = seen_stamp(self.instance, self.SEEN)
 
     def _post_clean(self) -> None:
         """Save by the service, whose refusals are shown at their fields."""
         if self.errors:
             return
         fields = dict(self.cleaned_data)
-        allowed = fields.pop("makes_accounts")
+        allowed, seen = fields.pop("makes_accounts"), fields.pop("seen")
+        stored = User.objects.select_for_update().get(pk=self.instance.pk)
         try:
+            if not constant_time_compare(seen, seen_stamp(stored, self.SEEN)):
+                raise Conflict(
+                    "Somebody has changed meanwhile whether they are an operator: load this page "
+                    "again."
+                )
             self.instance = change_user(user=self.instance, actor=self.actor, **fields)
             operations.let_create_accounts(self.instance, allowed=allowed)
         except LabelhubError as error:
@@ -115,6 +128,7 @@ class PersonAdmin(OperatorAdmin):
     """Users: who they are, what they may do, and help for those who cannot sign in."""
 
     title = _("Users")
+    asks_again = True
     form = PersonForm
     list_display = [
         "username",
@@ -131,7 +145,7 @@ class PersonAdmin(OperatorAdmin):
     readonly_fields = ["username", "is_active", "must_change_password", "last_login", "date_joined"]
     fieldsets = [
         (_("Person"), {"fields": ["username", "first_name", "last_name", "email"]}),
-        (_("Rights"), {"fields": ["is_superuser", "makes_accounts"]}),
+        (_("Rights"), {"fields": ["is_superuser", "makes_accounts", "seen"]}),
         (
             _("Sign-in"),
             {"fields": ["is_active", "must_change_password", "last_login", "date_joined"]},
@@ -261,8 +275,8 @@ class PersonAdmin(OperatorAdmin):
         ),
     )
     def reset_two_step(self, _request: HttpRequest, user: User) -> bool:
-        """For a lost phone."""
-        return operations.reset_two_step(user)
+        """For a lost phone. Signals of the rows record it."""
+        return bool(Authenticator.objects.filter(user=user).delete()[0])
 
     @operator_action(
         _("Disconnect from the company's sign-in"),

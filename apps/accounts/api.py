@@ -9,6 +9,7 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.authentication import require_confirmation
 from apps.accounts.http import SignedInApiRequest
 from apps.accounts.models import User
 from apps.accounts.services import change_user, create_user
@@ -133,6 +134,7 @@ class UserViewSet(OperatorViewSet):
 
         The answer holds its first password, once.
         """
+        require_confirmation(request)
         refuse_unknown(request.data, NewUserSerializer().fields, "An account")
         made: Any = create_user(**self.read_body(NewUserSerializer))
         made.user.password = made.password
@@ -149,6 +151,7 @@ class UserViewSet(OperatorViewSet):
 
         ``is_active: false`` deactivates it: what the person did stays.
         """
+        require_confirmation(request)
         refuse_unknown(request.data, UserChangeSerializer().fields, "An account")
         changes = self.read_body(UserChangeSerializer)
         change_user(user=self.user(), actor=request.user, **changes)

@@ -245,7 +245,8 @@ def log_out(token: str) -> None:
         raise OAuth2Error("it is no logout token")
     if time.time() - claims["iat"] > LOGOUT_KEPT:
         raise OAuth2Error("the logout token is too old")
-    if not cache.add(f"oidc:logout:{keyed_hash('jti', claims['jti'])}", True, 2 * LOGOUT_KEPT):  # noqa: FBT003 - a mark
+    used = f"oidc:logout:{keyed_hash('jti', claims['jti'])}"
+    if cache.get(used):
         raise OAuth2Error("the logout token was used before")
     identity = (
         SocialAccount.objects.select_related("user")
@@ -255,6 +256,8 @@ def log_out(token: str) -> None:
     if identity is not None:
         end_sessions(identity.user)
         logger.warning("the provider signed %s out", identity.user)
+    # Last: if something fails before, the provider sends it again.
+    cache.set(used, "used", 2 * LOGOUT_KEPT)
 
 
 def _find_key(published: dict[str, Any], token: str) -> Any:

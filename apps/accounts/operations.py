@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 from allauth.account.adapter import get_adapter
 from allauth.account.forms import ResetPasswordForm
-from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.models import Permission
@@ -16,12 +15,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
-from apps.accounts.providers import must_use_provider
-from apps.accounts.services import ADD_USER
+from apps.accounts.providers import is_absent, must_use_provider
+from apps.accounts.services import ADD_USER, shut_out
 from apps.accounts.sessions import end_sessions
 from apps.common.audit import Action, address_of, record
 from apps.common.models import AuditEntry
-from labelhub.core.errors import Conflict
+from labelhub.core.errors import Conflict, Unavailable
 
 #: As ``ACCOUNT_RATE_LIMITS["login_failed"]`` counts by name and address.
 WRONG_PASSWORDS, WITHIN = 5, timedelta(minutes=5)
@@ -82,6 +81,7 @@ def send_password_link(user: User, request: HttpRequest) -> None:
 
     Raises:
         Conflict: they have no address, or this server sends no mail.
+        Unavailable: the mail server does not take it.
     """
     _refuse_provider(user)
     if not settings.LABELHUB_SENDS_MAIL:
@@ -89,7 +89,12 @@ def send_password_link(user: User, request: HttpRequest) -> None:
     form = ResetPasswordForm({"email": user.email})
     if not (user.email and user.is_active and form.is_valid()):
         raise Conflict("The account has no e-mail address, or is not active.")
-    form.save(request)
+    try:
+        form.save(request)
+    except OSError as error:  # of the network or the mail server
+        raise Unavailable(
+            "The mail server does not take the e-mail: try again later, or give a password."
+        ) from error
     with transaction.atomic():
         record(Action.USER_CHANGED, user, changes={"password_link": (None, "sent")})
 
@@ -99,19 +104,12 @@ def _refuse_provider(user: User) -> None:
         raise Conflict("They sign in by the company's provider, without a password here.")
 
 
-def reset_two_step(user: User) -> bool:
-    """Remove all second steps and recovery codes of ``user``; False if there were none."""
-    return _delete(Authenticator.objects.filter(user=user))
-
-
 def disconnect_provider(user: User) -> bool:
-    """Forget who ``user`` is at the company's provider; False if nothing was known."""
-    return _delete(SocialAccount.objects.filter(user=user))
-
-
-def _delete(rows: QuerySet[Authenticator] | QuerySet[SocialAccount]) -> bool:
-    """Their signals record it, row by row."""
-    return bool(rows.delete()[0])
+    """Forget who ``user`` is at the company's provider; False if nothing was known. Keys that rest,
+    as they have long not come by it, would work again without it: they are revoked."""
+    if is_absent(user):
+        shut_out(user)
+    return bool(SocialAccount.objects.filter(user=user).delete()[0])
 
 
 def let_create_accounts(user: User, *, allowed: bool) -> None:
@@ -123,12 +121,19 @@ def let_create_accounts(user: User, *, allowed: bool) -> None:
         record(Action.USER_CHANGED, user, changes={"makes_accounts": (had, allowed)})
 
 
+@transaction.atomic
 def expire_api_key(key: ApiKey, until: datetime) -> bool:
-    """Let ``key`` work until then at most; False if it ends sooner anyway."""
-    if key.revoked_at is not None or (key.expires_at and key.expires_at <= until):
+    """Let ``key``, and the keys that programs created with it, work until then at most; False if
+    it ends sooner anyway."""
+    if key.revoked_at is not None:
         return False
-    before, key.expires_at = key.expires_at, until
-    key.save(update_fields=["expires_at"])
-    changes = {"owner": (key.user_id, key.user_id), "expires_at": (before, until)}
-    record(Action.KEY_CHANGED, key, name=f"{key.prefix}…", changes=changes)
-    return True
+    before = key.expires_at
+    end = min(before, until) if before else until
+    if end != before:
+        key.expires_at = end
+        key.save(update_fields=["expires_at"])
+        changes = {"owner": (key.user_id, key.user_id), "expires_at": (before, end)}
+        record(Action.KEY_CHANGED, key, name=f"{key.prefix}…", changes=changes)
+    for made in key.made_keys.select_for_update(no_key=True).filter(revoked_at=None):
+        expire_api_key(made, end)
+    return end != before

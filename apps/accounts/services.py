@@ -9,6 +9,7 @@ from django.contrib.auth.models import Permission
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from apps.accounts.models import ApiKey, User
@@ -134,10 +135,10 @@ def create_api_key(
         raise InvalidInput.at(
             "scope", "Only keys of operators, and for all projects, operate the server."
         )
-    _require_cover(by, key)
     if user.api_keys.active().count() >= MOST_KEYS:
         raise Conflict("There are %(most)s keys already: revoke some first.", most=MOST_KEYS)
     with transaction.atomic():
+        _require_cover(by, key)
         key.save()
         record(
             Action.KEY_CREATED,
@@ -153,7 +154,8 @@ def create_api_key(
 @transaction.atomic
 def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -> NewKey:
     """A new key in place of ``key``, with its name, scope and project, which lives as long as that
-    one was to live. The old key works for another ``grace``, or until its earlier end.
+    one was to live. The old key works for another ``grace``, or until its earlier end; what
+    programs created with it then ends with the new one.
 
     Raises:
         Conflict: ``key`` was revoked, has expired, or was replaced before: whoever stole the old
@@ -161,15 +163,18 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
         Forbidden: ``by`` is neither ``key`` nor has made it nor operates the server: one that was
             stolen must not get others that outlast it.
     """
-    key = ApiKey.objects.select_for_update().get(pk=key.pk)
-    if key.revoked_at is not None or key.is_expired:
-        raise Conflict("This key no longer works: create a new one.")
-    if key.rotated_at is not None:
-        raise Conflict("This key was replaced already: create a new one.")
     if by is not None and by.pk != key.pk:
         if by.pk != key.made_by_id and not by.allows(ApiKey.Scope.ADMIN):
             raise Forbidden("A key can replace only itself and keys that were created with it.")
         _require_cover(by, key)
+    # A key is locked before those that it made, as when it is revoked.
+    if key.made_by_id is not None:
+        _locked_keys().filter(pk=key.made_by_id).first()
+    key = _locked_keys().get(pk=key.pk)
+    if key.revoked_at is not None or key.is_expired:
+        raise Conflict("This key no longer works: create a new one.")
+    if key.rotated_at is not None:
+        raise Conflict("This key was replaced already: create a new one.")
     now = timezone.now()
     made_by_end = key.made_by.expires_at if key.made_by else None
     lasts_until = now + (key.expires_at - key.created_at) if key.expires_at else None
@@ -185,6 +190,7 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
     key.expires_at = min(ends, until) if ends else until
     key.rotated_at = now
     key.save(update_fields=["expires_at", "rotated_at"])
+    key.made_keys.update(made_by=made.key)
     record(
         Action.KEY_CHANGED,
         key,
@@ -198,8 +204,19 @@ def rotate_api_key(*, key: ApiKey, grace: timedelta, by: ApiKey | None = None) -
     return made
 
 
+def _locked_keys() -> QuerySet[ApiKey]:
+    return ApiKey.objects.select_for_update(no_key=True)
+
+
 def _require_cover(by: ApiKey | None, key: ApiKey) -> None:
-    if by is not None and not by.covers(key):
+    """Refuse unless ``by`` still works, which it then does to the end of the transaction: what it
+    makes is there for whoever revokes it."""
+    if by is None:
+        return
+    by = _locked_keys().get(pk=by.pk)
+    if by.revoked_at is not None or by.is_expired:
+        raise Forbidden("The key with which you ask no longer works.")
+    if not by.covers(key):
         raise Forbidden(
             "A key can make and change only keys that allow no more and live no longer than itself."
         )
@@ -214,12 +231,14 @@ def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
     """
     if by is not None and by.pk != key.pk:
         _require_cover(by, key)
+    key = _locked_keys().get(pk=key.pk)
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
         owner = (key.user_id, key.user_id)
         record(Action.KEY_REVOKED, key, name=f"{key.prefix}…", changes={"owner": owner})
-        for made in key.made_keys.active():
+        # Also expired ones: what those have made may work.
+        for made in key.made_keys.filter(revoked_at=None):
             revoke_api_key(key=made)
     return key
 
@@ -227,7 +246,7 @@ def revoke_api_key(*, key: ApiKey, by: ApiKey | None = None) -> ApiKey:
 @transaction.atomic
 def shut_out(user: User) -> None:
     """Revoke all API keys of ``user``, and end all sessions."""
-    for key in user.api_keys.active():
+    for key in user.api_keys.filter(revoked_at=None):
         revoke_api_key(key=key)
     if user.last_login is not None:
         end_sessions(user)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeAlias
 
+from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
 from django.contrib import admin, messages
 from django.contrib.admin import FieldListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
@@ -111,6 +112,8 @@ class OperatorAdmin(ModelAdmin):
     title: Words = ""
     #: What an empty list says.
     empty_words: Words = ""
+    #: Whether a session alone changes nothing here: people must have confirmed who they are.
+    asks_again = False
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         super().__init__(model, admin_site)
@@ -138,6 +141,7 @@ class OperatorAdmin(ModelAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """The list, by its name."""
+        self._require_confirmation(request)
         context = {"title": self.title, **(extra_context or {})}
         answer: HttpResponse = super().changelist_view(request, context)
         return answer
@@ -166,6 +170,7 @@ class OperatorAdmin(ModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
         """The page of a row, with its actions as buttons."""
+        self._require_confirmation(request)
         actions = [
             {"name": name, "words": words, "asks": getattr(run, "asks", False)}
             for name, (run, _, words) in self.get_actions(request).items()
@@ -174,6 +179,11 @@ class OperatorAdmin(ModelAdmin):
         return super().changeform_view(
             request, object_id, form_url, context | (extra_context or {})
         )
+
+    def _require_confirmation(self, request: HttpRequest) -> None:
+        """As for API keys; the request goes on afterwards."""
+        if self.asks_again and request.method == "POST":
+            raise_if_reauthentication_required(request, app="")
 
 
 def badge(words: Words, tone: str = "primary") -> SafeString:
@@ -256,17 +266,21 @@ def operator_action(
 def _ask(
     page: OperatorAdmin, request: HttpRequest, name: str, rows: list[Any], *, seen: Sequence[str]
 ) -> HttpResponse:
-    action = getattr(page, name)
+    action, address = getattr(page, name), request.get_full_path()
     context = {
         **page.admin_site.each_context(request),
         "title": action.words,
         "question": action.question,
         "action": name,
-        "rows": [(row, _stamp(row, seen)) for row in rows],
+        "rows": [(row, seen_stamp(row, seen)) for row in rows],
         "checkbox": ACTION_CHECKBOX_NAME,
         "from_row": "from_row" in request.POST,
         "opts": page.opts,
-        "back": _row_url(page.model, rows[0].pk) if "from_row" in request.POST and rows else "?",
+        # The browser may show the address of the confirmation.
+        "address": address,
+        "back": _row_url(page.model, rows[0].pk)
+        if "from_row" in request.POST and rows
+        else address,
     }
     return TemplateResponse(request, "admin/confirm_action.html", context)
 
@@ -291,7 +305,7 @@ def _act_on(
                 if locked is None:
                     raise Conflict("It is gone meanwhile.")
                 if seen and not constant_time_compare(
-                    request.POST.get(f"seen-{row.pk}", ""), _stamp(locked, seen)
+                    request.POST.get(f"seen-{row.pk}", ""), seen_stamp(locked, seen)
                 ):
                     raise Conflict("It has changed since you were asked: look at it again.")
                 done = act(page, request, locked)
@@ -304,7 +318,8 @@ def _act_on(
         messages.info(request, f"{name}: {gettext('nothing to do, it is so already.')}")
 
 
-def _stamp(row: Model, seen: Sequence[str]) -> str:
+def seen_stamp(row: Model, seen: Sequence[str]) -> str:
+    """A proof of what these fields were when a page was shown, to be sent back with it."""
     values = repr([str(getattr(row, name)) for name in seen])
     return salted_hmac("console.seen", f"{row.pk} {values}").hexdigest()[:24] if seen else ""
 

@@ -50,6 +50,11 @@ def words_of(answer: Any, browser: Client) -> str:
     return browser.get(answer["Location"]).content.decode()
 
 
+def seen(browser: Client, url: str) -> dict[str, str]:
+    """What a person's page sends back of how it was opened."""
+    return {"seen": browser.get(url).context["adminform"].form["seen"].value()}
+
+
 def changes_of(user: User) -> list[Any]:
     """What was recorded of changes to ``user``."""
     rows = AuditEntry.objects.filter(action="user.changed", subject_person__user_id=user.pk)
@@ -91,11 +96,45 @@ def test_nothing_ends_before_the_question_is_answered(
         assert User.objects.values().get(pk=ada.pk) == before
 
 
+def test_a_session_alone_changes_nobody_and_after_the_password_goes_on_where_it_was(
+    root: User, ada: User
+) -> None:
+    """A borrowed browser, or a stolen cookie, makes no operator and opens no account."""
+    client = Client(enforce_csrf_checks=True)
+    url, mark = "/admin/accounts/user/", {"csrfmiddlewaretoken": "c" * 32}
+    page = f"{url}{ada.pk}/change/"
+    pressed = {"action": "give_password", "_selected_action": str(ada.pk), "from_row": "yes"}
+    cases = [
+        (f"{url}add/", {"username": "eve", "is_superuser": "on"}, 302),
+        (page, {"email": ada.email, "first_name": "Ada", "last_name": ""}, 302),
+        (url, pressed, 200),
+    ]
+    done: Any = None
+    for address, sent, status in cases:
+        client.logout()
+        client.force_login(root)
+        client.cookies["csrftoken"] = "c" * 32
+        before = list(User.objects.order_by("pk").values())
+        stamp = seen(client, page) if address == page else {}
+        asked = client.post(address, sent | stamp | mark)["Location"]
+        assert asked.startswith("/accounts/reauthenticate/")
+        assert list(User.objects.order_by("pk").values()) == before
+        done = client.post(asked, {"password": PASSWORD} | mark)
+        assert done.status_code == status
+    assert User.objects.get(username="eve").is_superuser
+    assert User.objects.get(pk=ada.pk).first_name == "Ada"
+    assert f'action="{url}"' in done.content.decode()
+    stamps = {f"seen-{row.pk}": stamp for row, stamp in done.context["rows"]}
+    assert client.post(url, pressed | stamps | mark | {"sure": "yes"})["Location"] == page
+    assert recorded("password.set") == 1
+
+
 def test_operators_do_not_lock_themselves_out(operator: Client, root: User) -> None:
     refused = act_in_console(operator, root, "deactivate")
     assert "ask another operator" in words_of(refused, operator)
     form = {"email": root.email, "first_name": "", "last_name": ""}
-    page = operator.post(f"/admin/accounts/user/{root.pk}/change/", form)
+    url = f"/admin/accounts/user/{root.pk}/change/"
+    page = operator.post(url, form | seen(operator, url))
     assert "ask another operator" in page.content.decode()
     root.refresh_from_db()
     assert (root.is_active, root.is_superuser) == (True, True)
@@ -137,6 +176,15 @@ def test_a_link_for_a_new_password_is_mailed_where_mail_works(operator: Client, 
     with override_settings(LABELHUB_SENDS_MAIL=False):
         refused = act_in_console(operator, ada, "send_link")
     assert "sends no e-mail" in words_of(refused, operator)
+    with override_settings(
+        LABELHUB_SENDS_MAIL=True,
+        EMAIL_BACKEND="django.core.mail.backends.smtp.EmailBackend",
+        EMAIL_HOST="127.0.0.1",
+        EMAIL_PORT=9,
+    ):
+        failed = act_in_console(operator, ada, "send_link")
+    assert "The mail server does not take the e-mail" in words_of(failed, operator)
+    assert changes_of(ada) == []
     with override_settings(LABELHUB_SENDS_MAIL=True):
         act_in_console(operator, ada, "send_link")
     assert [message.to for message in mail.outbox] == [[ada.email]]
@@ -149,22 +197,39 @@ def test_the_form_knows_operators_and_who_creates_accounts_alone(
     url = f"/admin/accounts/user/{ada.pk}/change/"
     assert b"user_permissions" not in operator.get(url).content
     form = {"email": ada.email, "first_name": "Ada", "last_name": ""}
-    operator.post(url, form | {"is_superuser": "on", "makes_accounts": "on"})
+    operator.post(url, form | seen(operator, url) | {"is_superuser": "on", "makes_accounts": "on"})
     ada = User.objects.get(pk=ada.pk)
     assert (ada.is_superuser, ada.is_staff, ada.first_name) == (True, True, "Ada")
     assert changes_of(ada) == [
         {"first_name": [None, None], "is_superuser": [False, True], "is_staff": [False, True]},
         {"makes_accounts": [False, True]},
     ]
-    operator.post(url, form)
+    operator.post(url, form | seen(operator, url))
     assert not User.objects.get(pk=ada.pk).makes_accounts
     assert operator.post(f"/admin/accounts/user/{ada.pk}/delete/").status_code == 403
+
+
+def test_a_form_that_was_opened_before_makes_nobody_an_operator_again(
+    operator: Client, ada: User
+) -> None:
+    User.objects.filter(pk=ada.pk).update(is_superuser=True)
+    url = f"/admin/accounts/user/{ada.pk}/change/"
+    sent = {"email": ada.email, "first_name": "Ada", "last_name": "", "is_superuser": "on"}
+    opened = seen(operator, url)
+    User.objects.filter(pk=ada.pk).update(is_superuser=False)
+    for stale in (opened, {}, {"seen": "made up"}):
+        page = operator.post(url, sent | stale).content.decode()
+        assert "Somebody has changed meanwhile whether they are an operator" in page
+    assert changes_of(ada) == []
+    assert operator.post(url, sent | seen(operator, url)).status_code == 302
+    assert User.objects.get(pk=ada.pk).is_superuser
 
 
 def test_an_address_that_is_taken_is_named_at_its_field(operator: Client, ada: User) -> None:
     other = UserFactory.create()
     form = {"email": other.email.upper(), "first_name": "", "last_name": ""}
-    page = operator.post(f"/admin/accounts/user/{ada.pk}/change/", form)
+    url = f"/admin/accounts/user/{ada.pk}/change/"
+    page = operator.post(url, form | seen(operator, url))
     assert page.context["adminform"].form.errors["email"]
 
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, User
+from apps.accounts.operations import disconnect_provider
 from apps.accounts.services import change_user, create_api_key
 from apps.debates.consumers import websocket_urlpatterns
 from apps.debates.models import Run
@@ -135,3 +136,7 @@ def test_whom_the_provider_no_longer_lets_in_their_keys_outlast_by_so_many_days(
     ada.sign_in(["labelers"])
     assert client.get(url).status_code == 200
     assert ApiKey.objects.active().filter(user=ada.user).exists()
+    identity.update(last_login=timezone.now() - 8 * days)
+    disconnect_provider(ada.user)  # which must not wake the keys that rest
+    assert client.get(url).status_code == 401
+    assert robots.get(url).status_code == 200

@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from functools import partialmethod
 from typing import Any
+from unittest.mock import Mock
 
 import jwt
 import pytest
@@ -14,6 +15,7 @@ from allauth.socialaccount.models import SocialAccount
 from cryptography.hazmat.primitives.asymmetric import ec
 from django.conf import LazySettings
 from django.core.cache import cache
+from django.db import DatabaseError
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -434,6 +436,19 @@ def test_the_provider_ends_the_sessions_of_a_leaver_itself(
     assert client.get("/keys/").status_code == 302
     assert log_out(token) == 400
     assert log_out(provider.logout_token("nobody")) == 200
+
+
+def test_a_logout_that_failed_is_done_when_the_provider_sends_it_again(
+    client: Client, provider: Provider
+) -> None:
+    sign_in(client)
+    token = provider.logout_token("ada-1")
+    browser = Client(raise_request_exception=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("apps.accounts.oidc.end_sessions", Mock(side_effect=DatabaseError))
+        assert browser.post("/accounts/oidc/logout/", {"logout_token": token}).status_code == 500
+    assert browser.post("/accounts/oidc/logout/", {"logout_token": token}).status_code == 200
+    assert client.get("/keys/").status_code == 302
 
 
 def test_what_a_sign_in_makes_and_changes_is_recorded(

@@ -277,9 +277,14 @@ def test_what_the_directory_does_is_recorded_without_what_is_personal(directory:
     assert [word for word in ("augusta", "lovelace", "example.org", "x-1") if word in texts] == []
 
 
-def test_a_key_does_not_return_with_somebody_who_was_deleted(directory: Directory) -> None:
+@pytest.mark.parametrize("deactivated", [False, True])
+def test_a_key_does_not_return_with_somebody_who_was_deleted(
+    directory: Directory, deactivated: bool
+) -> None:
     made = directory.create()
     key = ApiKeyFactory.create(user=User.objects.get())
+    if deactivated:
+        directory.patch(f"Users/{made['id']}", LEAVES[0])
     directory.call("DELETE", f"Users/{made['id']}", status=204)
     assert directory.create()["id"] == made["id"]
     assert key not in ApiKey.objects.active()
@@ -299,6 +304,17 @@ def test_only_what_the_directory_says_is_written(directory: Directory) -> None:
     with pytest.raises(NotFoundError):
         change.save()
     assert not User.objects.get().is_active
+
+
+def test_a_change_of_a_name_activates_nobody_who_was_deactivated_meanwhile(
+    directory: Directory,
+) -> None:
+    directory.create()
+    rename = ScimUser(User.objects.get(), request=RequestFactory().get("/"))
+    User.objects.update(is_active=False)
+    rename.handle_operations([{"op": "replace", "path": "name.givenName", "value": "Augusta"}])
+    ada = User.objects.get()
+    assert (ada.first_name, ada.is_active) == ("Augusta", False)
 
 
 def test_who_leaves_the_groups_that_may_sign_in_is_shut_out_at_once(

@@ -7,7 +7,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from apps.accounts.models import User
-from tests.factories.accounts import ApiKeyFactory, UserFactory, api_of, browser_of
+from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory, api_of, browser_of
 
 pytestmark = pytest.mark.django_db
 URL = "/api/v1/users/"
@@ -28,6 +28,22 @@ def test_a_new_account_signs_in_with_the_password_that_is_shown_once(operator: U
     )  # fmt: skip
     assert Client().login(username="ann", password=body["password"])
     assert body["password"] not in api_of(operator).get(f"{URL}{ann.pk}/").content.decode()
+
+
+def test_a_session_alone_neither_creates_nor_changes_accounts(operator: User) -> None:
+    client, ann = Client(), UserFactory.create()
+    client.force_login(operator)
+    sent: list[tuple[str, str, dict[str, Any]]] = [
+        ("post", URL, {"username": "eve", "superuser": True}),
+        ("patch", f"{URL}{ann.pk}/", {"is_superuser": True}),
+    ]
+    for method, url, body in sent:
+        refused: Any = getattr(client, method)(url, body, content_type="application/json")
+        assert (refused.status_code, refused.json()["code"]) == (403, "confirmation_required")
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    for method, url, body in sent:
+        done: Any = getattr(client, method)(url, body, content_type="application/json")
+        assert done.status_code in (200, 201)
 
 
 def test_a_deactivated_person_is_signed_out_and_their_keys_stop(operator: User) -> None:

@@ -214,8 +214,10 @@ def test_a_running_job_is_left_to_its_worker(operator: Client) -> None:
 def test_jobs_are_cancelled_where_that_leaves_nothing_half_done(operator: Client) -> None:
     fill(1)
     start_job("labelhub.retention", 1)
+    start_job("debates.run", 99)  # whose run is deleted
     for job in Job.objects.all():
         act_in_console(operator, job, "cancel")
+    assert "It is gone meanwhile." in page_of(operator)
     assert Run.objects.get().status == Run.Status.CANCELLED
     assert Job.objects.filter(kind="labelhub.retention").exists()
 

@@ -134,7 +134,8 @@ class ScimUser(SCIMUser):
         apply_groups(user)
 
     def handle_operations(self, operations: list[dict[str, Any]]) -> None:
-        """Make changes of single attributes."""
+        """Make changes of single attributes, in the library's transaction."""
+        self.obj = _locked(self.obj)
         document = self.to_dict()
         for _kind, path, value in _changes(operations):
             name = path.removeprefix(f"{SchemaURI.USER}:")
