@@ -24,7 +24,7 @@ from apps.debates.models import Debate, Experiment
 from apps.echo.models import CatalogueItem, Selection
 from apps.echo.services.configuration import switch_echo
 from apps.echo.services.experiments import create_experiment
-from apps.exchange.models import Delivery, SavedExport
+from apps.exchange.models import Delivery, ProjectImport, SavedExport
 from apps.projects.invitations import create_invitation
 from apps.projects.models import ItemChange, Membership, SchemaChange
 from apps.projects.selectors import current_schema
@@ -184,6 +184,7 @@ def add_to_project(world: World) -> None:
     Comment.objects.create(project=project, item=item, text="A", author=manager)
     Debate.objects.create(run_id=world.ids["run_id"], item=item, status=Debate.Status.FAILED)
     Experiment.objects.create(project=project, title=name)
+    ProjectImport.objects.create(file_name=name)
     SavedExport.objects.create(project=project, format="csv", status="done", created_by=manager)
     SavedFilter.objects.create(project=project, name=name, query={})
     BulkJob.objects.create(project=project, action="promote", actor=manager)

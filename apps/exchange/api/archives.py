@@ -45,6 +45,7 @@ class ProjectImportSerializer(serializers.ModelSerializer[ProjectImport]):
     project = serializers.CharField(
         source="project.slug", default=None, allow_null=True, read_only=True
     )
+    slug = serializers.CharField(read_only=True, help_text="Empty until it is decided.")
     created_by = serializers.CharField(
         source="created_by.username", default=None, allow_null=True, read_only=True
     )
