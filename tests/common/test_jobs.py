@@ -359,7 +359,8 @@ def test_a_worker_knows_every_kind_of_job() -> None:
     assert resume_jobs in worker.KEEPERS
     assert set(KINDS) == {
         "agreement.look_after", "debates.run", "echo.learn", "exchange.import",
-        "exchange.import_project", "exchange.save_export", "exchange.webhook", "learning.clear_ranks", "learning.train",
+        "exchange.import_project", "exchange.save_export",
+        "exchange.webhook", "learning.clear_ranks", "learning.train",
         "labelhub.retention", "projects.mail", "reviews.bulk",
         "reviews.change_labels", "reviews.first_filter", "reviews.requeue",
     }  # fmt: skip
