@@ -57,8 +57,9 @@ class Reading(Generic[Answer]):
                 self._running = self._pool.submit(self._timed_read)
             try:
                 self._answer, seconds = self._running.result(self._patience)
-            except Late:
-                return None  # it goes on; the next caller asks for it
+            except Late:  # it goes on; others need not wait too
+                self._answer, self._until = None, time.monotonic() + self._patience
+                return None
             except Exception as error:
                 self._running = None
                 if not isinstance(error, DatabaseError):

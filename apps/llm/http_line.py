@@ -209,7 +209,6 @@ class HttpLine:
         Raises:
             ModelUnreachable: the provider's host name resolves to a forbidden address.
         """
-        self._save_soon()
         try:
             return await ask()
         except NoAnswer as error:
@@ -218,6 +217,8 @@ class HttpLine:
             return Failure(Cause.TIMED_OUT, length=LONGEST_ANSWER)
         except AddressRefused as error:
             raise error_messages.forbidden_address(error, self.provider) from None
+        finally:
+            self._save_soon()
 
     def redacted(self, text: str) -> str:
         """``text`` without the key and the headers' values, which some endpoints repeat."""

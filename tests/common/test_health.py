@@ -1,6 +1,7 @@
 """What a load balancer and an operator are told of a server."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -173,6 +174,7 @@ def test_what_hangs_is_asked_once_and_holds_up_nobody(
     assert [reading.get() for _ in range(3)] == [None] * 3
     back.set()
     reading._patience = 20
+    time.sleep(0.05)  # as long as nobody asks again
     assert [reading.get() for _ in range(3)] == ["here"] * 3
     assert len(calls) == 1
 

@@ -86,7 +86,7 @@ def test_pages_say_it_and_operators_release_it(client: Client) -> None:
     assert held_since()
     client.force_login(UserFactory.create(is_superuser=True))
     page = f"/p/{project.slug}/"
-    assert "Release this server" in client.get(page).content.decode()
+    assert "Release it in Administration" in client.get(page).content.decode()
     assert client.post("/hold/release/", {"next": page}).headers["Location"] == page
     assert held_since() is None
-    assert "Release this server" not in client.get(page).content.decode()
+    assert "Release it in Administration" not in client.get(page).content.decode()
