@@ -160,7 +160,7 @@ class ExportForm(forms.Form):
     filter = forms.ChoiceField(label=_("Items"), required=False)
     format = forms.ChoiceField(
         label=_("Format"),
-        help_text=_("CSV is for spreadsheets and pandas, JSON Lines for moving a project."),
+        help_text=_("CSV is for spreadsheets and pandas. The archive moves a whole project."),
     )
     keep = forms.BooleanField(
         label=_("Save it on the server"),
