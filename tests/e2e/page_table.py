@@ -36,7 +36,7 @@ NOT_PAGES = {
     "routing_preview", "review_status", "review_submit", "review_undo", "review_unskip",
     "review_take_back",
     "run_budget", "run_cancel", "run_parts", "run_pause", "run_preview", "run_progress",
-    "release_hold",
+    "release_hold", "oidc_confirm", "sso_saml_confirm",
     "run_resume", "run_transcripts", "run_troubles", "set_language", "set_theme", "prompt_rendered",
     "prompt_trial_part", "prompt_try_preview", "variant_retire", "author_erase", "author_rule",
     "feature_add", "feature_change", "site_allow_here", "site_consent", "site_delete",

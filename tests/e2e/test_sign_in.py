@@ -86,7 +86,7 @@ def test_a_new_employee_labels_by_their_group_and_a_leaver_is_out(
     eva.goto(f"/p/{QUEUE}/review/")
     eva.get_by_role("link", name="Sign in with Example Ltd").click()
     expect(eva).to_have_url(f"{company.address}/p/{QUEUE}/review/")
-    expect(eva.get_by_text(TEXTS[0])).to_be_visible()
+    expect(eva.get_by_text(TEXTS[0], exact=True)).to_be_visible()
 
     tell(company, provider.logout_token("eva-1"))
     eva.reload()
