@@ -54,11 +54,12 @@ class Part:
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     """The context of the page, by a number of statements that does not depend on the data."""
     now = timezone.now()
-    spending, ages = read_spending(now), heartbeat_ages()
+    spending, ages, processes = read_spending(now), heartbeat_ages(), read_processes()
     return context | {
         "parts": read_parts(ages, spending, unchained_seconds(now)),
         "held": held_since(),
-        "processes": read_processes(),
+        "processes": processes,
+        "no_worker": not any(row["queues"] for row in processes),
         "unserved": [queue for queue in QUEUES if ages.get(queue, timedelta.max) > SILENCE],
         "jobs": read_job_figures(now),
         "stuck": [

@@ -49,7 +49,7 @@ def test_kills_leave_exactly_the_rows_of_an_undisturbed_run(
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=55,
+        timeout=160,
         check=False,
     )
     assert done.returncode == 0, done.stderr
