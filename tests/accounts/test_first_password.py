@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import User
 from apps.accounts.selectors import find_active_user
 from apps.accounts.services import create_api_key, create_user
-from tests.factories.accounts import PASSWORD, UserFactory, act_in_console
+from tests.factories.accounts import PASSWORD, UserFactory, act_in_console, browser_of
 
 pytestmark = pytest.mark.django_db
 CHANGE = "/accounts/password/change/"
@@ -86,10 +86,9 @@ def test_a_password_of_ones_own_choice_is_not_asked_for_again(client: Client) ->
     assert client.get("/").status_code == 200
 
 
-def test_the_console_sets_first_passwords_too(client: Client) -> None:
-    root = UserFactory.create(is_staff=True, is_superuser=True)
+def test_the_console_sets_first_passwords_too() -> None:
+    client = browser_of(UserFactory.create(is_staff=True, is_superuser=True))
     ada = UserFactory.create(username="ada")
-    client.force_login(root)
     made = client.post("/admin/accounts/user/add/", {"username": "bea"})
     bea = User.objects.get(username="bea")
     act_in_console(client, ada, "give_password")
