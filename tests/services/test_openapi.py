@@ -135,7 +135,7 @@ def test_every_operation_answers_as_documented(
             *(str(document), "--url", address, "--checks", ",".join(CHECKS)),
             *("--phases", phases, "--max-examples", EXAMPLES),
             *("--seed", "19", "--generation-deterministic"),
-            *("--workers", "2", "--request-timeout", "60", "--continue-on-failure"),
+            *("--workers", "1", "--request-timeout", "60", "--continue-on-failure"),
             *("--no-color", "--warnings", "off", "--no-shrink"),
         ],
         capture_output=True,
