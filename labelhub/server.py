@@ -25,6 +25,7 @@ from django.db import connections
 
 from apps.authors.consumers.session import wait_for_tasks
 from apps.authors.tasks import warm_up
+from apps.common.health import stopping
 from apps.common.jobs import stop_all_jobs
 from apps.common.workers import expect_workers
 from labelhub.core.errors import InvalidInput
@@ -77,7 +78,8 @@ def address_of(listener: socket.socket) -> str:
 def serve(
     listener: socket.socket, *, announce: Announce, warn: Announce, processes: int = 1
 ) -> None:
-    """Serve until SIGINT or SIGTERM; ends within :data:`LAST_MOMENT` seconds of it.
+    """Serve until SIGINT or SIGTERM; ends within :data:`LAST_MOMENT` seconds of it, after SIGTERM
+    that many after ``LABELHUB_DRAIN_SECONDS``.
 
     Args:
         listener: from :func:`listen`.
@@ -148,7 +150,7 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)  # at once: the port must be free for the next server
 
 
 def _serve_requests(listener: socket.socket, announce: Announce) -> None:
@@ -200,7 +202,17 @@ class _Server(uvicorn.Server):
         await wait_for_tasks(AFTER)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop everything at once on the first signal."""
+        """Stop everything at once, except on the first SIGTERM: then balancers first learn of it.
+
+        A balancer that sends a request to a closed port may lose it (Caddy does if it has a body).
+        """
+        drain = settings.LABELHUB_DRAIN_SECONDS
+        if sig == signal.SIGTERM and drain and not stopping.is_set():
+            stopping.set()
+            again = threading.Timer(drain, os.kill, (os.getpid(), sig))
+            again.daemon = True
+            again.start()
+            return
         if not self.should_exit:
             stop_all_jobs()
             # Threads may wait for a slow model; their work resumes at the next start.

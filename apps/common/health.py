@@ -33,6 +33,9 @@ LEAST_ROOM = 100 * 1024**2
 
 Answer = TypeVar("Answer")
 
+#: Set once this server will stop within seconds: balancers shall use another one.
+stopping = threading.Event()
+
 
 class Reading(Generic[Answer]):
     """What a slow part answers, read by a thread of its own and kept for some seconds.

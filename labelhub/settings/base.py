@@ -402,6 +402,8 @@ LABELHUB_HTTP_THREADS = env.int("LABELHUB_HTTP_THREADS", default=16)
 LABELHUB_RUNS_AT_ONCE = env.int("LABELHUB_RUNS_AT_ONCE", default=6)
 LABELHUB_ONE_PROCESSOR = env.bool("LABELHUB_ONE_PROCESSOR", default=True)
 LABELHUB_EMBEDDED_WORKER = not REDIS_URL
+#: Where there is Redis there may be more servers, and a balancer before them.
+LABELHUB_DRAIN_SECONDS = env.float("LABELHUB_DRAIN_SECONDS", default=3.0 if REDIS_URL else 0.0)
 
 LOGGING = logging_config(env, production=False)
 LABELHUB_METRICS_TOKEN = metrics_token(env)

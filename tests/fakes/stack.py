@@ -101,6 +101,7 @@ class Stack:
             "LABELHUB_SECRET_KEY": "of-a-test-stack",
             # There are more servers than processors, and a test that has one to itself.
             "LABELHUB_ONE_PROCESSOR": "false",
+            "LABELHUB_DRAIN_SECONDS": "0",
             **env,
         }
         self._programs = ExitStack()

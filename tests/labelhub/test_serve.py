@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.client import Client
+from tests.fakes.client import Client, Refused, wait_for
 from tests.fakes.openai_server import FakeServer, Options
 from tests.fakes.stack import MANAGE, ROOT, Program, Stack, run_of, wait_until_done
 from tests.fakes.texts import SCHEMA, reviews
@@ -81,6 +81,22 @@ def test_an_idle_server_stops_cleanly_and_has_warned_of_nothing(stack: Stack, or
 
     assert program.stop(order, seconds=8) == 0
     assert program.printed == f"LabelHub listens on {address}\n"
+
+
+@pytest.mark.thorough
+def test_a_server_about_to_stop_says_so_to_balancers_and_still_works(data_folder: Path) -> None:
+    with Stack(data_folder, LABELHUB_DRAIN_SECONDS="30") as stack:
+        program, address = stack.server()
+        program.process.send_signal(signal.SIGTERM)
+        wait_for(
+            lambda: Client(address).health() == (503, {"status": "stopping"}),
+            seconds=5,
+            what="the news",
+        )
+        with pytest.raises(Refused, match="stopping"):
+            Client(address).send("/health/live")
+        assert Client(address).send("/accounts/login/")[0] == 200
+        assert program.stop(seconds=8) == 0  # a second signal ends it at once
 
 
 @pytest.mark.thorough
