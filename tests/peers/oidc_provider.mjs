@@ -1,5 +1,6 @@
 // The certified provider, for test_oidc_provider.py: node oidc_provider.mjs PORT CALLBACK.
-// Anybody signs in with the name that they type.
+// Anybody signs in with the name that they type, and is in the groups that the file groups.json has.
+import { readFileSync } from "node:fs";
 import Provider from "oidc-provider";
 
 const [port, callback] = process.argv.slice(2);
@@ -26,7 +27,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
       email_verified: true,
       preferred_username: id,
       name: id,
-      groups: ["labelers"],
+      groups: JSON.parse(readFileSync("groups.json")),
     }),
   }),
 });
