@@ -32,6 +32,7 @@ from labelhub.web.asgi_types import App  # noqa: E402
 from labelhub.web.bodies import require_whole_bodies  # noqa: E402
 from labelhub.web.callers import is_known_caller  # noqa: E402
 from labelhub.web.clients import name_clients  # noqa: E402
+from labelhub.web.liveness import answer_liveness  # noqa: E402
 from labelhub.web.responses import cut_off_slow_clients, stop_unread_responses  # noqa: E402
 
 #: Buffered messages of a response: enough for any static file in pieces of 4 KB, and so for all
@@ -55,9 +56,11 @@ own_sockets = AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(debates)
 router = ProtocolTypeRouter(
     {
         "http": observe_requests(
-            serve_metrics(
-                cut_off_slow_clients(
-                    require_whole_bodies(http, file_limit=MAX_BYTES, known=is_known_caller)
+            answer_liveness(
+                serve_metrics(
+                    cut_off_slow_clients(
+                        require_whole_bodies(http, file_limit=MAX_BYTES, known=is_known_caller)
+                    )
                 )
             )
         ),

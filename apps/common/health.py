@@ -21,7 +21,7 @@ from labelhub.core.errors import Unavailable
 
 logger = logging.getLogger(__name__)
 
-OK = "ok"
+OK, STOPPING = "ok", "stopping"
 AWAY = "not reachable"
 #: Seconds for which an answer of Redis or of the bucket is kept, and for which one is awaited.
 KEPT, PATIENCE = 5.0, 0.5

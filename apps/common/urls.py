@@ -3,7 +3,6 @@ from django.urls import path
 from apps.common import views
 
 urlpatterns = [
-    path("health/live", views.health_live, name="health_live"),
     path("health/ready", views.health_ready, name="health_ready"),
     path("hold/release/", views.release_held_server, name="release_hold"),
     path("theme/", views.set_theme, name="set_theme"),

@@ -10,19 +10,10 @@ from django.views.i18n import set_language
 
 from apps.common.addresses import local_address
 from apps.common.design import design_samples
-from apps.common.health import AWAY, OK, database_answers, optional_parts, stopping
+from apps.common.health import AWAY, OK, STOPPING, database_answers, optional_parts, stopping
 from apps.common.holds import release_hold
 from apps.common.theme import ONE_YEAR, THEME_COOKIE, THEMES
 from labelhub.core.errors import Forbidden
-
-
-@never_cache
-@require_GET
-def health_live(_request: HttpRequest) -> JsonResponse:
-    """Whether the process responds and will go on to: 503 once it is about to stop."""
-    if stopping.is_set():
-        return JsonResponse({"status": "stopping"}, status=503)
-    return JsonResponse({"status": OK})
 
 
 @never_cache
@@ -32,7 +23,7 @@ def health_ready(_request: HttpRequest) -> JsonResponse:
     another part is out of order, the status is "degraded", with 200: people can go on labelling, so
     no balancer may take it out."""
     if stopping.is_set():
-        return JsonResponse({"status": "stopping"}, status=503)
+        return JsonResponse({"status": STOPPING}, status=503)
     if not database_answers():
         body = {"status": "unavailable", "parts": {"database": AWAY}}
         return JsonResponse(body, status=503)

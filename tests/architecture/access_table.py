@@ -51,7 +51,6 @@ PAGES = {
     "home": row(GET=SIGNED_IN),
     "search": row(GET=SIGNED_IN),
     "start": row(GET=SIGNED_IN),
-    "health_live": row(GET=EVERYBODY),
     "health_ready": row(GET=EVERYBODY),
     "release_hold": row(POST=OPERATE),
     "set_theme": row(POST=EVERYBODY),

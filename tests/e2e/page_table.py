@@ -24,7 +24,7 @@ NOT_PAGES = {
     "api_key_rotate", "my_data_erase", "my_data_file",
     "api_docs", "api_key_revoke", "api_redoc", "api_schema",
     "agreement_figure", "agreement_file",
-    "experiment_preview", "experiment_progress", "export_download", "health_live",
+    "experiment_preview", "experiment_progress", "export_download",
     "health_ready", "import_progress", "invitation_revoke", "member_change", "member_invite",
     "notification_open", "notifications_mail", "notifications_read", "project_setup",
     "member_remove", "model_forget", "project_delete", "project_preview",

@@ -228,18 +228,18 @@ def test_problems_carry_the_id(client: Client) -> None:
 def test_machines_that_ask_every_few_seconds_are_counted_not_logged(
     client: Client, lines: Lines
 ) -> None:
-    counter = REQUESTS.labels("/health/live", "GET", "200")
+    counter = REQUESTS.labels("/health/ready", "GET", "200")
     before = counter._value.get()
-    client.get("/health/live")
+    client.get("/health/ready")
     assert counter._value.get() == before + 1
     assert lines.json("labelhub.access") == []
 
 
 def test_unknown_methods_share_one_value(client: Client) -> None:
-    counter = REQUESTS.labels("/health/live", "other", "405")
+    counter = REQUESTS.labels("/health/ready", "other", "405")
     before = counter._value.get()
-    client.generic("BREW", "/health/live")
-    client.generic("M" * 50, "/health/live")
+    client.generic("BREW", "/health/ready")
+    client.generic("M" * 50, "/health/ready")
     assert counter._value.get() == before + 2
 
 
