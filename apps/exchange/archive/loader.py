@@ -11,11 +11,12 @@ from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db import connection
 from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.authors.models import Author, Site
-from apps.common.bulk import insert_rows
+from apps.common.bulk import insert_rows, reserve_block
 from apps.common.jobs import JobRun
 from apps.common.rows import new_row
 from apps.common.sealing import seal
@@ -86,11 +87,24 @@ class Loader:
 
     def __init__(self, run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
         self._run, self._row, self._archive = run, row, archive
-        self._shifts: dict[str, int] = row.cursor["shifts"]
+        self._shifts: dict[str, int] = row.cursor.setdefault("shifts", {})
         self._people = People(row, archive).by_key
         self._tables = {table.name: table for table in tables()}
         #: Of shared tables, the rows here by the keys there.
         self._shared: dict[str, dict[str, int]] = row.cursor.setdefault("shared", {})
+
+    def reserve(self) -> None:
+        """Keys for each table, so that nothing else takes them; a kill loses one block at most."""
+        for table in tables():
+            member = self._archive.members.get(table.name)
+            if member and member.rows and table.counted and table.name not in self._shifts:
+                with self._run.chunk():
+                    count = member.last - member.first + 1
+                    first = reserve_block(table.model, count)
+                    self._shifts[table.name] = first - member.first
+                    blocks = self._row.cursor.setdefault("blocks", {})
+                    blocks[table.name] = [first, first + count - 1]
+                    self._row.save(update_fields=["cursor"])
 
     def load(self) -> None:
         """All tables, from where the last worker was."""
@@ -350,3 +364,24 @@ class Loader:
                 ) from None
             own.save()
         return own, False
+
+
+def delete_loaded(run: JobRun, row: ProjectImport) -> None:
+    """Delete what was loaded but the project, table by table from the last, in chunks."""
+    blocks: dict[str, list[int]] = row.cursor.get("blocks", {})
+    quote, by_name = connection.ops.quote_name, {table.name: table for table in tables()}
+    for table in reversed(tables()):
+        block = blocks.get(keyed_by(table, by_name).name)
+        if block is None or table.name == PROJECT:  # the project at last, with its providers
+            continue
+        column, name = quote(table.model._meta.pk.column), quote(table.model._meta.db_table)
+        deleted = 1
+        # The newest first: rows refer to earlier ones.
+        while deleted:
+            with run.chunk(), connection.cursor() as cursor:
+                cursor.execute(
+                    f"DELETE FROM {name} WHERE {column} IN (SELECT {column} FROM {name} "  # noqa: S608 - our own names
+                    f"WHERE {column} BETWEEN %s AND %s ORDER BY {column} DESC LIMIT {CHUNK})",
+                    block,
+                )
+                deleted = cursor.rowcount

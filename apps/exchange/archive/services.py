@@ -1,23 +1,18 @@
-"""Imports of archives: checked as a whole, then loaded in chunks that a kill can interrupt.
-
-Each table gets a block of keys that nothing else has: a new key is the old one plus the shift of
-its table. So order and references stay, no reference can lead out of the project, and nothing need
-be remembered about single rows. Until the last chunk nobody sees the project.
-"""
+"""Imports of archives: checked as a whole, then loaded in chunks that a kill can interrupt. Until
+the last chunk nobody sees the project."""
 
 import hashlib
-from copy import copy
 from functools import partial
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import DataError, IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
 from apps.common import shared_files
 from apps.common.audit import Action, record
-from apps.common.bulk import refresh_statistics, reserve_block
+from apps.common.bulk import refresh_statistics
 from apps.common.jobs import (
     RETRY_AFTER,
     JobRun,
@@ -29,13 +24,16 @@ from apps.common.jobs import (
     work_on,
 )
 from apps.common.queues import HEAVY
-from apps.exchange.archive.content import ContentCheck
-from apps.exchange.archive.file import ArchiveFile, RefusedArchive
-from apps.exchange.archive.loader import CHUNK, MOST_NAMES, Loader, People, keyed_by, slug_for
-from apps.exchange.archive.tables import (
-    PROJECT,
-    tables,
+from apps.exchange.archive.file import ArchiveFile, ContentCheck, RefusedArchive
+from apps.exchange.archive.loader import (
+    CHUNK,
+    MOST_NAMES,
+    Loader,
+    People,
+    delete_loaded,
+    slug_for,
 )
+from apps.exchange.archive.tables import PROJECT
 from apps.exchange.models import ProjectImport
 from apps.exchange.services.imports import discard_file
 from apps.projects.models import Project
@@ -144,16 +142,17 @@ def fail_import(import_id: int, error: Exception) -> None:
     if "shifts" in row.cursor and row.status != Status.UNDOING:
         row.status = Status.UNDOING
         start_job(KIND, row.pk)
+        row.save(update_fields=["status", "message"])
     else:
-        row.status, row.finished_at = Status.FAILED, timezone.now()
-        transaction.on_commit(partial(_discard, copy(row)))
-        row.stored_path = ""
-    row.save(update_fields=["status", "message", "finished_at", "stored_path"])
+        _end(row, Status.FAILED)
 
 
-def _discard(row: ProjectImport) -> None:
+def _end(row: ProjectImport, status: Status) -> None:
+    """With the transaction, which also has the stored archive deleted."""
     if row.stored_path:
-        shared_files.delete(row.stored_path)
+        transaction.on_commit(partial(shared_files.delete, row.stored_path))
+    row.status, row.finished_at, row.stored_path, row.cursor = status, timezone.now(), "", {}
+    row.save()
 
 
 @job(KIND, fail=fail_import, queue=HEAVY)
@@ -165,7 +164,11 @@ def import_project(run: JobRun) -> None:
         return
     try:
         if row.status == Status.UNDOING:
-            _undo(run, row)
+            delete_loaded(run, row)
+            with run.last_chunk():
+                Project.objects.filter(pk=row.project_id or 0).delete()
+                row.project = None
+                _end(row, Status.FAILED)
         else:
             _read(run, row)
     except (IntegrityError, DataError) as error:
@@ -195,8 +198,8 @@ def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
         row.status, row.rows_done = Status.CHECKING, 0
         row.save(update_fields=["status", "rows_done"])
     content, done = ContentCheck(), 0
-    for name, member in archive.members.items():
-        for _ in archive.rows(name, content=content.of(member.table)):
+    for name in archive.members:
+        for _ in archive.rows(name, content=content):
             done += 1
             if done % CHUNK == 0:
                 run.keep()
@@ -213,8 +216,8 @@ def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
     row.result = _findings(row, archive) | {"sha256": digest.hexdigest()}
     if row.dry_run:
         with run.last_chunk():
-            _end(row, Phrase("The archive can be imported; nothing was changed."))
-        _discard(row)
+            row.message = Phrase("The archive can be imported; nothing was changed.")
+            _end(row, Status.DONE)
         return
     with run.chunk():
         row.status, row.rows_done = Status.LOADING, 0
@@ -239,15 +242,15 @@ def _findings(row: ProjectImport, archive: ArchiveFile) -> dict[str, Any]:
 
 
 def _load(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
-    _reserve(run, row, archive)
     loader = Loader(run, row, archive)
+    loader.reserve()
     loader.load()
     large = [member.table.model for member in archive.members.values() if member.rows >= CHUNK]
     refresh_statistics(*large)
     with run.last_chunk():
         loader.finish()
-        done = Phrase("%(rows)s rows were loaded.", rows=row.rows_done)
-        _end(row, done)
+        row.message = Phrase("%(rows)s rows were loaded.", rows=row.rows_done)
+        _end(row, Status.DONE)
         record(
             Action.PROJECT_IMPORTED,
             row.project,
@@ -258,54 +261,3 @@ def _load(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
                 "rows": (None, row.rows_done),
             },
         )
-    _discard(row)
-
-
-def _end(row: ProjectImport, message: Phrase) -> None:
-    ended = copy(row)
-    ended.status, ended.message, ended.finished_at = Status.DONE, message, timezone.now()
-    ended.stored_path, ended.cursor = "", {}
-    ended.save()
-
-
-def _reserve(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
-    """Keys for each table, so that nothing else takes them; a kill loses one block at most."""
-    shifts = row.cursor.setdefault("shifts", {})
-    for table in tables():
-        member = archive.members.get(table.name)
-        if member is None or not member.rows or not table.counted or table.name in shifts:
-            continue
-        with run.chunk():
-            count = member.last - member.first + 1
-            first = reserve_block(table.model, count)
-            shifts[table.name] = first - member.first
-            row.cursor.setdefault("blocks", {})[table.name] = [first, first + count - 1]
-            row.save(update_fields=["cursor"])
-
-
-def _undo(run: JobRun, row: ProjectImport) -> None:
-    """Delete what was loaded, table by table from the last, in chunks."""
-    blocks: dict[str, list[int]] = row.cursor.get("blocks", {})
-    quote, by_name = connection.ops.quote_name, {table.name: table for table in tables()}
-    for table in reversed(tables()):
-        block = blocks.get(keyed_by(table, by_name).name)
-        if block is None or table.name == PROJECT:  # the project at last, with its providers
-            continue
-        column, name = quote(table.model._meta.pk.column), quote(table.model._meta.db_table)
-        deleted = 1
-        # The newest first: rows refer to earlier ones.
-        while deleted:
-            with run.chunk(), connection.cursor() as cursor:
-                cursor.execute(
-                    f"DELETE FROM {name} WHERE {column} IN (SELECT {column} FROM {name} "  # noqa: S608 - our own names
-                    f"WHERE {column} BETWEEN %s AND %s ORDER BY {column} DESC LIMIT {CHUNK})",
-                    block,
-                )
-                deleted = cursor.rowcount
-    with run.last_chunk():
-        Project.objects.filter(pk=row.project_id or 0).delete()
-        row.status, row.finished_at = Status.FAILED, timezone.now()
-        ended = copy(row)
-        row.stored_path, row.cursor, row.project_id = "", {}, None
-        row.save()
-    _discard(ended)
