@@ -72,15 +72,12 @@ NAVIGATION = [
         "items": [
             _link(_("Jobs"), "work_history", "admin:common_job_changelist"),
             _link(_("Runs"), "forum", "admin:debates_run_changelist"),
-            _link(_("Projects"), "folder", "admin:projects_project_changelist"),
         ],
     },
     {
         "title": _("Records"),
         "items": [
             _link(_("Audit log"), "history", "audit_log"),
-            _link(_("Labels"), "label", "admin:labels_label_changelist"),
-            _link(_("Gold"), "verified", "admin:labels_gold_changelist"),
             _link(_("Receipts of deletion"), "delete_history", "admin:authors_erasure_changelist"),
         ],
     },

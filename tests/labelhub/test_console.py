@@ -144,10 +144,7 @@ def test_only_operators_see_and_do_anything(outsiders: Iterator[Client]) -> None
 def test_pages_are_ours_and_write_by_services_alone(operator: Client) -> None:
     """Neither tables of libraries, nor audit rows, nor anything of the ledger can be changed."""
     names = {model._meta.model_name for model in admin.site._registry}
-    assert names == {
-        "user", "apikey", "project", "run", "provider", "dailyuse", "job", "label", "gold",
-        "erasure",
-    }  # fmt: skip
+    assert names == {"user", "apikey", "run", "provider", "dailyuse", "job", "erasure"}
     for model, page in admin.site._registry.items():
         assert isinstance(page, OperatorAdmin)
         url = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
@@ -167,7 +164,7 @@ def test_hostile_names_are_text(operator: Client) -> None:
     postpone(Job.objects.get().pk, HOSTILE)
     for url in (
         "/admin/", "/admin/common/job/", "/admin/debates/run/", "/admin/llm/provider/",
-        "/admin/projects/project/", "/admin/accounts/user/",
+        "/admin/accounts/user/",
     ):  # fmt: skip
         page = page_of(operator, url)
         assert "alert(1)" in page
