@@ -109,11 +109,9 @@ class JobStateFilter(admin.SimpleListFilter):
     title, parameter_name = _("state"), "state"
 
     def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """The choices."""
         return [("stuck", _("failed before")), *STATES.items()]
 
     def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The jobs."""
         if self.value() == "stuck":
             return queryset.exclude(message="")
         return queryset.filter(state=self.value()) if self.value() in STATES else queryset
@@ -125,11 +123,9 @@ class JobKindFilter(admin.SimpleListFilter):
     title, parameter_name = _("kind"), "kind"
 
     def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """All kinds."""
         return [(name, kind.words) for name, kind in KINDS.items()]
 
     def queryset(self, _request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
-        """The jobs."""
         return queryset.filter(kind=self.value()) if self.value() else queryset
 
 
@@ -149,7 +145,6 @@ class JobAdmin(OperatorAdmin):
     empty_words = _("Nothing is left to do. What has ended is shown on the pages of its project.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
-        """With state and project."""
         return list_jobs()
 
     @admin.display(description=_("Job"), ordering="kind")
@@ -159,25 +154,21 @@ class JobAdmin(OperatorAdmin):
 
     @admin.display(description=_("Project"))
     def page(self, job: Any) -> SafeString | str:
-        """Where it is shown."""
         url = job_page(job)
         return format_html('<a class="text-link" href="{}">{}</a>', url, job.slug) if url else "–"
 
     @admin.display(description=_("State"))
     def job_state(self, job: Any) -> SafeString:
-        """Its state in words."""
         return badge(STATES[job.state], TONES[job.state])
 
     @operator_action(_("Retry now"))
     def retry(self, _request: HttpRequest, job: Job) -> bool:
-        """Instead of after its wait."""
         return retry_job(job)
 
     @operator_action(
         _("Cancel"), question=_("The work ends for good; what was stored so far stays.")
     )
     def cancel(self, _request: HttpRequest, job: Job) -> bool:
-        """Where the kind allows it."""
         kind = KINDS.get(job.kind)
         if kind is None or kind.cancel is None:
             raise Conflict(

@@ -115,11 +115,9 @@ class LockedOutFilter(admin.SimpleListFilter):
     title, parameter_name = _("sign-in"), "locked"
 
     def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """The one choice."""
         return [("yes", _("Locked out"))]
 
     def queryset(self, _request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        """The people."""
         return queryset.filter(pk__in=operations.locked_out()) if self.value() else queryset
 
 
@@ -131,14 +129,8 @@ class PersonAdmin(OperatorAdmin):
     asks_again = True
     form = PersonForm
     list_display = [
-        "username",
-        "email",
-        "full_name",
-        "role",
-        "is_active",
-        "last_login",
-        "date_joined",
-    ]
+        "username", "email", "full_name", "role", "is_active", "last_login", "date_joined",
+    ]  # fmt: skip
     list_filter = ["is_active", "is_superuser", "must_change_password", LockedOutFilter]
     search_fields = ["username", "email", "first_name", "last_name"]
     ordering = ["username"]
@@ -158,24 +150,18 @@ class PersonAdmin(OperatorAdmin):
 
     @admin.display(description=_("Name"))
     def full_name(self, user: User) -> str:
-        """Their full name."""
         return user.get_full_name()
 
     @admin.display(description=_("Role"), ordering="is_superuser")
     def role(self, user: User) -> SafeString:
-        """Operator or not."""
         return badge(_("Operator"), "info") if user.is_superuser else badge(_("User"))
 
     def has_add_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
-        """Operators."""
         return self.has_operate_permission(request)
 
-    def has_change_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
-        """Operators."""
-        return self.has_operate_permission(request)
+    has_change_permission = has_add_permission
 
     def get_fieldsets(self, _request: HttpRequest, obj: User | None = None) -> Any:
-        """Few fields of a new account."""
         new = ["username", "email", "is_superuser", "makes_accounts"]
         return self.fieldsets if obj else [(None, {"fields": new})]
 
@@ -185,7 +171,6 @@ class PersonAdmin(OperatorAdmin):
     def get_form(
         self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any  # noqa: FBT001, FBT002 - as Django calls it
     ) -> Any:  # fmt: skip
-        """The form, which knows who sends it."""
         kwargs["form"] = PersonForm if obj else NewPersonForm
         form = super().get_form(request, obj, change, **kwargs)
         form.actor = cast(User, request.user)
@@ -197,7 +182,6 @@ class PersonAdmin(OperatorAdmin):
             keep_secret(request, f"{SECRET}-{obj.pk}", form.password)
 
     def response_add(self, _request: HttpRequest, obj: User, *_: Any) -> HttpResponse:
-        """To their page, which shows the password once."""
         return redirect("admin:accounts_user_change", obj.pk)
 
     def change_view(
@@ -221,7 +205,6 @@ class PersonAdmin(OperatorAdmin):
         seen=["session_epoch"],
     )
     def end_sessions(self, _request: HttpRequest, user: User) -> bool:
-        """Sign them out."""
         end_sessions(user)
         return True
 
@@ -234,22 +217,18 @@ class PersonAdmin(OperatorAdmin):
         seen=["is_active"],
     )
     def deactivate(self, request: HttpRequest, user: User) -> bool:
-        """Let them in no more."""
         return _set_active(request, user, active=False)
 
     @operator_action(_("Activate"))
     def activate(self, request: HttpRequest, user: User) -> bool:
-        """Let them in again."""
         return _set_active(request, user, active=True)
 
     @operator_action(_("Unlock after wrong passwords"))
     def unlock(self, request: HttpRequest, user: User) -> bool:
-        """Let them try again."""
         return operations.unlock(user, request)
 
     @operator_action(_("Send a link for a new password"), waits=True)
     def send_link(self, request: HttpRequest, user: User) -> str:
-        """By e-mail."""
         operations.send_password_link(user, request)
         return gettext("The link is on its way.")
 
@@ -263,7 +242,6 @@ class PersonAdmin(OperatorAdmin):
         single=True,
     )
     def give_password(self, request: HttpRequest, user: User) -> bool:
-        """Shown once."""
         keep_secret(request, f"{SECRET}-{user.pk}", operations.set_one_time_password(user))
         return True
 
@@ -300,7 +278,6 @@ class KeyStateFilter(admin.SimpleListFilter):
     title, parameter_name = _("state"), "state"
 
     def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """The choices."""
         return [
             ("works", _("Works")),
             ("soon", _("Ends within 14 days")),
@@ -309,7 +286,6 @@ class KeyStateFilter(admin.SimpleListFilter):
         ]
 
     def queryset(self, _request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
-        """The keys."""
         working = Q(pk__in=ApiKey.objects.active())
         chosen = {
             "works": working,
@@ -340,7 +316,6 @@ class ApiKeyAdmin(OperatorAdmin):
         _("Revoke"), question=_("Programs with these keys are refused at once, for good.")
     )
     def revoke(self, _request: HttpRequest, key: ApiKey) -> bool:
-        """At once."""
         if key.revoked_at is not None:
             return False
         revoke_api_key(key=key)
@@ -351,5 +326,4 @@ class ApiKeyAdmin(OperatorAdmin):
         question=_("Programs with these keys are refused in a week. Their owners see the date."),
     )
     def expire(self, _request: HttpRequest, key: ApiKey) -> bool:
-        """With time for a new one."""
         return operations.expire_api_key(key, timezone.now() + GRACE)

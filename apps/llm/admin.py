@@ -50,7 +50,6 @@ class ProviderAdmin(OperatorAdmin):
 
     @admin.display(description=_("State"))
     def state(self, provider: Provider) -> SafeString:
-        """Whether it can be called."""
         return badge(STATES[provider.state], TONES[provider.state])
 
     @admin.display(description=_("Settings"))
@@ -73,7 +72,6 @@ class ProviderAdmin(OperatorAdmin):
         seen=["paused_at"],
     )
     def pause(self, _request: HttpRequest, provider: Provider) -> bool:
-        """Until it is resumed."""
         return services.pause_provider(provider, paused=True)
 
     @operator_action(_("Resume"))
@@ -83,7 +81,6 @@ class ProviderAdmin(OperatorAdmin):
 
     @operator_action(_("Test"), single=True, waits=True)
     def test(self, _request: HttpRequest, provider: Provider) -> str:
-        """Call it now."""
         check = check_provider(provider)
         if not check.ok:
             raise Conflict("%(words)s", words=check.words)
@@ -110,5 +107,4 @@ class DailyUseAdmin(OperatorAdmin):
 
     @admin.display(description=_("Errors"), ordering="errors")
     def error_share(self, use: DailyUse) -> str:
-        """Of the calls."""
         return share_words(use.errors / use.requests) if use.requests else "–"
