@@ -21,7 +21,7 @@ from apps.common.jobs import JobRun
 from apps.common.rows import new_row
 from apps.common.sealing import seal
 from apps.debates.models import Run
-from apps.echo.models import Experiment
+from apps.echo.models import Experiment, LogEvent
 from apps.exchange.archive.file import ArchiveFile, Member, RefusedArchive
 from apps.exchange.archive.tables import (
     EVENT_NAMES,
@@ -43,6 +43,7 @@ from apps.exchange.archive.tables import (
     translate_json,
 )
 from apps.exchange.models import ProjectImport
+from apps.labels.models import Label
 from apps.labels.services.item_ledger import read_ledgers
 from apps.labels.services.states import lock_states, settle_states
 from apps.llm.models import ModelSpec, PromptVersion, Provider
@@ -92,6 +93,14 @@ class Loader:
         self._tables = {table.name: table for table in tables()}
         #: Of shared tables, the rows here by the keys there.
         self._shared: dict[str, dict[str, int]] = row.cursor.setdefault("shared", {})
+        #: What no file may say, or not as it is.
+        self._changes: dict[str, Callable[[list[Any]], None]] = {
+            PROJECT: self._change_project,
+            LABEL: self._change_labels,
+            LOG: self._change_log,
+            "authors.Site": self._change_sites,
+            "echo.Experiment": self._change_experiments,
+        }
 
     def reserve(self) -> None:
         """Keys for each table, so that nothing else takes them; a kill loses one block at most."""
@@ -112,13 +121,11 @@ class Loader:
         for table in tables():
             if table.name not in self._archive.members or table.name in cursor.get("loaded", []):
                 continue
-            after = cursor.get("row", 0)
-            rows = self._archive.rows(table.name, after=after)
-            loaded = 0
-            while chunk := self._chunk(rows):
+            rows = self._archive.rows(table.name, after=cursor.setdefault("row", 0))
+            while chunk := self._next_rows(rows):
                 with self._run.chunk():
                     self._insert(table, chunk)
-                    cursor["row"] = after + (loaded := loaded + len(chunk))
+                    cursor["row"] += len(chunk)
                     self._row.rows_done += len(chunk)
                     self._save()
             with self._run.chunk():
@@ -128,13 +135,12 @@ class Loader:
                 cursor["row"] = 0
                 self._save()
 
-    def _chunk(self, rows: Iterator[list[Any]]) -> list[list[Any]]:
-        chunk, size = [], 0
-        for row in rows:
+    def _next_rows(self, rows: Iterator[list[Any]]) -> list[list[Any]]:
+        chunk: list[list[Any]] = []
+        size = 0
+        while len(chunk) < CHUNK and size < CHUNK_BYTES and (row := next(rows, None)):
             chunk.append(row)
             size += self._archive.row_size
-            if len(chunk) >= CHUNK or size >= CHUNK_BYTES:
-                break
         return chunk
 
     def finish(self) -> None:
@@ -176,44 +182,21 @@ class Loader:
         return self._shift(member, min(key, member.last))
 
     def _insert(self, table: Table, rows: list[list[Any]]) -> None:
-        given = table.named("assignees") if table.name == STATE else None
-        assigned = [] if given is None else [len(row[given]) for row in rows]
+        people = table.named("assignees") if table.name == STATE else None
+        before = [] if people is None else [len(row[people]) for row in rows]
         kept = self._translate_rows(table, rows)
         self._row.result["rows_left_out"] += len(rows) - len(kept)
-        change = {
-            PROJECT: self._change_project,
-            LABEL: self._change_labels,
-            LOG: self._change_log,
-            "echo.Experiment": self._end_experiments,
-        }.get(table.name)
-        if change is not None:
-            change(table, kept)
-        self._renew(table, kept)
         names = [column.attname for column in table.fields]
-        # What no file may say.
-        made = [new_row(table.model, dict(zip(names, row, strict=True))) for row in kept]
-        for new in made:
-            if isinstance(new, Project):
-                new.loading = True
-            elif isinstance(new, Site):
-                new.enabled = False
-            elif isinstance(new, Experiment):
-                new.sealed_key = seal(secrets.token_bytes(32))
+        made: list[Any] = [new_row(table.model, dict(zip(names, row, strict=True))) for row in kept]
+        if change := self._changes.get(table.name):
+            change(made)
+        self._renew(table, made)
         insert_rows(made, keyed=True)
         if table.name == PROJECT:
             self._row.project_id = made[0].pk
-        if given is not None:
-            self._free_places(
-                [
-                    row[0]
-                    for row, count in zip(rows, assigned, strict=True)
-                    if len(row[given]) < count
-                ]
-            )
-
-    def _free_places(self, items: list[int]) -> None:
-        """Nothing is kept for people who are not here."""
-        if items:
+        states = zip(made, before, strict=True) if before else ()
+        # Nothing is kept for people who are not here.
+        if items := [state.pk for state, count in states if len(state.assignees) < count]:
             project = Project.objects.get(pk=self._row.project_id or 0)
             settle_states(project, lock_states(items), read_ledgers(items))
 
@@ -239,8 +222,8 @@ class Loader:
             return partial(self.translate, target)
         if column.primary_key:
             return partial(self._shift, self._archive.members[table.name])
-        if target := KEYS.get(name):
-            return partial(self._key_or_none, target)
+        if key_of := KEYS.get(name):
+            return lambda key: self.translate(key_of, key) or 0
         if target := PROGRESS.get(name):
             return partial(self._progress, target)
         if spec := JSON_KEYS.get(name):
@@ -251,21 +234,17 @@ class Loader:
             return lambda status: stops.get(status, status)
         return None
 
-    def _key_or_none(self, target: str, key: int) -> int:
-        """0 for a row that is not in the archive."""
-        return self.translate(target, key) or 0
-
-    def _renew(self, table: Table, rows: list[list[Any]]) -> None:
+    def _renew(self, table: Table, rows: list[Any]) -> None:
         """Other public names for those that somebody has here."""
-        for place, column in enumerate(table.fields):
+        for column in table.fields:
             if not column.unique or column.primary_key or column.is_relation:
                 continue
-            names = [row[place] for row in rows if row[place] is not None]
-            found = table.rows.filter(**{f"{column.name}__in": names})
+            names = [getattr(row, column.name) for row in rows]
+            found = table.rows.filter(**{f"{column.name}__in": list(filter(None, names))})
             taken = set(found.values_list(column.name, flat=True))
-            for row in rows:
-                if row[place] in taken:
-                    row[place] = self._other(row[place])
+            for row, name in zip(rows, names, strict=True):
+                if name in taken:
+                    setattr(row, column.name, self._other(name))
 
     def _other(self, name: Any) -> Any:
         """The same each time, so that references to it can be found."""
@@ -275,39 +254,39 @@ class Loader:
         self._row.cursor.setdefault("renewed", []).append(key)
         return key
 
-    def _change_project(self, table: Table, rows: list[list[Any]]) -> None:
+    def _change_project(self, rows: list[Project]) -> None:
         slug = self._row.slug
         if Project.objects.filter(slug=slug).exists():
             slug = self._row.slug = self._row.result["slug"] = slug_for(slug)
-        rows[0][table.named("slug")] = slug
+        rows[0].slug, rows[0].loading = slug, True
 
-    def _change_labels(self, table: Table, rows: list[list[Any]]) -> None:
+    def _change_labels(self, rows: list[Label]) -> None:
         """The uids of runs that got another one."""
-        place = table.named("run_uid")
-        others = {self._other(row[place]): row[place] for row in rows if row[place] is not None}
+        others = {self._other(uid): uid for row in rows if (uid := row.run_uid) is not None}
         renewed = Run.objects.filter(project=self._row.project_id, uid__in=list(others))
         changed = {others[uid]: uid for uid in renewed.values_list("uid", flat=True)}
         for row in rows:
-            row[place] = changed.get(row[place], row[place])
+            if row.run_uid in changed:
+                row.run_uid = changed[row.run_uid]
 
-    def _change_log(self, table: Table, rows: list[list[Any]]) -> None:
+    def _change_log(self, rows: list[LogEvent]) -> None:
         """The log names authors by their uid, which may be another one."""
-        author, data = table.named("author"), table.named("data")
-        uids = dict(
-            Author.objects.filter(pk__in={row[author] for row in rows} - {None}).values_list(
-                "pk", "uid"
-            )
-        )
+        authors = Author.objects.filter(pk__in={row.author_id for row in rows} - {None})
+        uids = dict(authors.values_list("pk", "uid"))
         for row in rows:
-            if row[author] in uids and "author" in row[data]:
-                row[data] = row[data] | {"author": uids[row[author]].hex}
+            if row.author_id in uids and "author" in row.data:
+                row.data |= {"author": uids[row.author_id].hex}
 
-    def _end_experiments(self, table: Table, rows: list[list[Any]]) -> None:
-        """Arms are assigned by a key that does not travel: a running experiment is over."""
-        started, ended = table.named("started_at"), table.named("ended_at")
+    def _change_sites(self, rows: list[Site]) -> None:
         for row in rows:
-            if row[started] is not None and row[ended] is None:
-                row[ended] = timezone.now()
+            row.enabled = False
+
+    def _change_experiments(self, rows: list[Experiment]) -> None:
+        """Arms are assigned by a key that does not travel: a running experiment is over."""
+        for row in rows:
+            row.sealed_key = seal(secrets.token_bytes(32))
+            if row.started_at is not None and row.ended_at is None:
+                row.ended_at = timezone.now()
 
     def _match_shared(self) -> None:
         """Prompts by their hash, models by the names of their provider and their own; what is not
