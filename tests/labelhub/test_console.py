@@ -255,3 +255,10 @@ def test_providers_are_paused_resumed_and_tested(operator: Client) -> None:
     assert "127.0.0.1" in page_of(operator, tested["Location"])
     provider.refresh_from_db()
     assert provider.state == "failing"
+
+
+@pytest.mark.parametrize("right", ["is_superuser", "is_staff"])
+def test_the_menu_leads_those_there_whom_it_lets_in(right: str) -> None:
+    browser = browser_of(UserFactory.create(**{right: True}))
+    lets_in = browser.get("/admin/").status_code == 200
+    assert ('href="/admin/"' in page_of(browser, "/")) == lets_in
