@@ -6,7 +6,7 @@ from typing import Any, cast
 from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -20,7 +20,14 @@ from apps.accounts import operations
 from apps.accounts.models import ApiKey, User
 from apps.accounts.services import change_user, create_user, revoke_api_key
 from apps.accounts.sessions import end_sessions
-from apps.common.console import OperatorAdmin, badge, operator_action, seen_stamp
+from apps.common.console import (
+    OperatorAdmin,
+    Words,
+    badge,
+    condition_filter,
+    operator_action,
+    seen_stamp,
+)
 from apps.common.forms import show_refusal
 from apps.common.shown_once import keep_secret, take_secret
 from labelhub.core.errors import Conflict, LabelhubError
@@ -109,16 +116,8 @@ class NewPersonForm(forms.ModelForm[User]):
             show_refusal(self, error)
 
 
-class LockedOutFilter(admin.SimpleListFilter):
-    """People who must wait after wrong passwords."""
-
-    title, parameter_name = _("sign-in"), "locked"
-
-    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        return [("yes", _("Locked out"))]
-
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        return queryset.filter(pk__in=operations.locked_out()) if self.value() else queryset
+def _locked_out() -> dict[str, tuple[Words, Q]]:
+    return {"yes": (_("Locked out"), Q(pk__in=operations.locked_out()))}
 
 
 @admin.register(User)
@@ -131,7 +130,12 @@ class PersonAdmin(OperatorAdmin):
     list_display = [
         "username", "email", "full_name", "role", "is_active", "last_login", "date_joined",
     ]  # fmt: skip
-    list_filter = ["is_active", "is_superuser", "must_change_password", LockedOutFilter]
+    list_filter = [
+        "is_active",
+        "is_superuser",
+        "must_change_password",
+        condition_filter(_("sign-in"), "locked", _locked_out),
+    ]
     search_fields = ["username", "email", "first_name", "last_name"]
     ordering = ["username"]
     readonly_fields = ["username", "is_active", "must_change_password", "last_login", "date_joined"]
@@ -272,28 +276,14 @@ def _set_active(request: HttpRequest, user: User, *, active: bool) -> bool:
     return True
 
 
-class KeyStateFilter(admin.SimpleListFilter):
-    """What operators look for among keys."""
-
-    title, parameter_name = _("state"), "state"
-
-    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        return [
-            ("works", _("Works")),
-            ("soon", _("Ends within 14 days")),
-            ("unused", _("Never used")),
-            ("ended", _("Revoked or expired")),
-        ]
-
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
-        working = Q(pk__in=ApiKey.objects.active())
-        chosen = {
-            "works": working,
-            "soon": working & Q(expires_at__lte=timezone.now() + SOON),
-            "unused": working & Q(last_used_at=None),
-            "ended": ~working,
-        }
-        return queryset.filter(chosen.get(self.value() or "", Q()))
+def _key_states() -> dict[str, tuple[Words, Q]]:
+    working = Q(pk__in=ApiKey.objects.active())
+    return {
+        "works": (_("Works"), working),
+        "soon": (_("Ends within 14 days"), working & Q(expires_at__lte=timezone.now() + SOON)),
+        "unused": (_("Never used"), working & Q(last_used_at=None)),
+        "ended": (_("Revoked or expired"), ~working),
+    }
 
 
 @admin.register(ApiKey)
@@ -305,7 +295,7 @@ class ApiKeyAdmin(OperatorAdmin):
         "prefix", "name", "user", "scope", "project", "created_at", "last_used_at", "expires_at",
         "revoked_at",
     ]  # fmt: skip
-    list_filter = [KeyStateFilter, "scope"]
+    list_filter = [condition_filter(_("state"), "state", _key_states), "scope"]
     search_fields = ["prefix", "name", "user__username", "user__email"]
     list_select_related = ["user", "project"]
     fields = [*list_display, "rotated_at"]

@@ -1,17 +1,17 @@
 """Pages of the operator's console: rows to look up, and what operators do to them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeAlias
 
 from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
 from django.contrib import admin, messages
-from django.contrib.admin import FieldListFilter
+from django.contrib.admin import FieldListFilter, SimpleListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.sites import AdminSite
 from django.contrib.admin.utils import display_for_field
 from django.db import transaction
-from django.db.models import BooleanField, ForeignKey, Model, QuerySet
+from django.db.models import BooleanField, ForeignKey, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -147,6 +147,25 @@ def _worded(entry: Any) -> Any:
         return made
 
     return name, create
+
+
+def condition_filter(
+    words: Words, name: str, conditions: Callable[[], Mapping[str, tuple[Words, Q]]]
+) -> type[SimpleListFilter]:
+    """A filter by one of several conditions: what stands in the address → its words, and what holds
+    for the rows."""
+
+    class ConditionFilter(SimpleListFilter):
+        title, parameter_name = words, name
+
+        def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
+            return [(value, text) for value, (text, _) in conditions().items()]
+
+        def queryset(self, _request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+            _, condition = conditions().get(self.value() or "", ("", Q()))
+            return rows.filter(condition)
+
+    return ConditionFilter
 
 
 def operator_action(

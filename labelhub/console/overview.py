@@ -25,10 +25,10 @@ from apps.common.queues import QUEUES
 from apps.common.shared_files import in_bucket
 from apps.common.workers import SILENCE, heartbeat_ages, list_workers
 from apps.debates.models import Run
-from apps.llm.admin import STATES
+from apps.llm.admin import STATES as PROVIDER_STATES
 from apps.llm.models import Provider
 from apps.projects.audit_log import action_label, actor_name, all_entries, subject_name
-from labelhub.admin import job_page, job_words, list_jobs
+from labelhub.admin import STATES, job_page, job_words, list_jobs
 from labelhub.observe.state import job_rows, unchained_seconds
 
 #: Rows of each list.
@@ -48,7 +48,6 @@ class Part:
     name: str | Promise
     state: str
     tone: str = OK
-    url: str = ""
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -146,12 +145,11 @@ def read_processes() -> list[dict[str, Any]]:
 def read_job_figures(now: datetime) -> dict[str, Any]:
     """Jobs by state, and how long the oldest waits."""
     rows = list(job_rows(now))
-    state_words = {"waiting": _("waiting"), "running": _("running"), "postponed": _("postponed")}
     oldest = max((row.oldest for row in rows if row.state == "waiting"), default=0.0)
     return {
         "states": [
             (words, sum(row.jobs for row in rows if row.state == state), state)
-            for state, words in state_words.items()
+            for state, words in STATES.items()
         ],
         "oldest": duration(oldest) if oldest else "",
     }
@@ -209,7 +207,7 @@ def _spending_row(provider: Any) -> dict[str, Any]:
     return {
         "provider": provider,
         "name": provider.name,
-        "state": gettext(STATES[provider.state]),
+        "state": gettext(PROVIDER_STATES[provider.state]),
         "tone": BAD if bad else WARN if provider.state == "paused" else OK,
         "costs": [
             f"≥ {money(cost)}" if provider.unpriced and cost == provider.month else money(cost)
