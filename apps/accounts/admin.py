@@ -37,11 +37,8 @@ SECRET = "console_password"  # noqa: S105 - the name of a place
 SOON, GRACE = timedelta(days=14), timedelta(days=7)
 
 
-class PersonForm(forms.ModelForm[User]):
-    """An account; the service checks and records its changes."""
-
-    #: What must still be as the page showed it: an old page gives nobody rights that they lost.
-    SEEN = ("is_superuser",)
+class AccountForm(forms.ModelForm[User]):
+    """An account; a service checks, saves and records it, and its refusals are shown here."""
 
     makes_accounts = forms.BooleanField(
         required=False,
@@ -49,12 +46,11 @@ class PersonForm(forms.ModelForm[User]):
         help_text=_("For the projects that they manage."),
         widget=UnfoldBooleanSwitchWidget,
     )
-    seen = forms.CharField(required=False, widget=forms.HiddenInput)
     actor: User
 
     class Meta:
         model = User
-        fields = ("first_name", "last_name", "email", "is_superuser")
+        fields: tuple[str, ...] = ("username", "email", "is_superuser")
         labels = {"is_superuser": _("Operator"), "email": _("E-mail address")}
         help_texts = {
             "is_superuser": _(
@@ -63,6 +59,26 @@ class PersonForm(forms.ModelForm[User]):
             )
         }
 
+    def store(self, fields: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _post_clean(self) -> None:
+        if not self.errors:
+            try:
+                self.store(dict(self.cleaned_data))
+            except LabelhubError as error:
+                show_refusal(self, error)
+
+
+class PersonForm(AccountForm):
+    #: What must still be as the page showed it: an old page gives nobody rights that they lost.
+    SEEN = ("is_superuser",)
+
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    class Meta(AccountForm.Meta):
+        fields = ("first_name", "last_name", "email", "is_superuser")
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk:
@@ -70,50 +86,25 @@ class PersonForm(forms.ModelForm[User]):
             self.initial["makes_accounts"] = allowed
             self.initial["seen"] = seen_stamp(self.instance, self.SEEN)
 
-    def _post_clean(self) -> None:
-        """Save by the service, whose refusals are shown at their fields."""
-        if self.errors:
-            return
-        fields = dict(self.cleaned_data)
+    def store(self, fields: dict[str, Any]) -> None:
         allowed, seen = fields.pop("makes_accounts"), fields.pop("seen")
         stored = User.objects.select_for_update().get(pk=self.instance.pk)
-        try:
-            if not constant_time_compare(seen, seen_stamp(stored, self.SEEN)):
-                raise Conflict(
-                    "Somebody has changed meanwhile whether they are an operator: load this page "
-                    "again."
-                )
-            self.instance = change_user(user=self.instance, actor=self.actor, **fields)
-            operations.let_create_accounts(self.instance, allowed=allowed)
-        except LabelhubError as error:
-            show_refusal(self, error)
+        if not constant_time_compare(seen, seen_stamp(stored, self.SEEN)):
+            raise Conflict(
+                "Somebody has changed meanwhile whether they are an operator: load this page again."
+            )
+        self.instance = change_user(user=self.instance, actor=self.actor, **fields)
+        operations.let_create_accounts(self.instance, allowed=allowed)
 
 
-class NewPersonForm(forms.ModelForm[User]):
-    """A new account, with a password for the first sign-in."""
+class NewPersonForm(AccountForm):
+    """With a password for the first sign-in."""
 
-    makes_accounts = PersonForm.base_fields["makes_accounts"]
-    actor: User
     password = ""
 
-    class Meta:
-        model = User
-        fields = ("username", "email", "is_superuser")
-        labels = PersonForm.Meta.labels
-        help_texts = PersonForm.Meta.help_texts
-
-    def _post_clean(self) -> None:
-        if self.errors:
-            return
-        try:
-            self.instance, self.password = create_user(
-                username=self.cleaned_data["username"],
-                email=self.cleaned_data["email"],
-                superuser=self.cleaned_data["is_superuser"],
-                makes_accounts=self.cleaned_data["makes_accounts"],
-            )
-        except LabelhubError as error:
-            show_refusal(self, error)
+    def store(self, fields: dict[str, Any]) -> None:
+        superuser = fields.pop("is_superuser")
+        self.instance, self.password = create_user(superuser=superuser, **fields)
 
 
 def _locked_out() -> dict[str, tuple[Words, Q]]:

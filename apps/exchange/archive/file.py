@@ -105,7 +105,6 @@ class ArchiveFile:
         with _faults_of(MANIFEST):
             self._zip = zipfile.ZipFile(_Bounded(path))
             self.manifest = self._read_manifest()
-        self.members: dict[str, Member] = {}
         known = {table.name: table for table in (*shared_tables(), *tables())}
         stated = self.manifest.get("tables")
         if not isinstance(stated, dict) or not stated:
@@ -115,14 +114,15 @@ class ArchiveFile:
         names = sorted(info.filename for info in self._zip.infolist())
         if names != sorted([MANIFEST, *(known[name].member for name in stated)]):
             raise RefusedArchive("The archive does not hold the files that manifest.json lists.")
-        for name, table in known.items():
-            if name in stated:
-                self.members[name] = self._member(table, stated[name])
-        if self.members.get(PROJECT) is None or self.members[PROJECT].rows != 1:
+        self.members = {
+            name: self._member(table, stated[name])
+            for name, table in known.items()
+            if name in stated
+        }
+        if PROJECT not in self.members or self.members[PROJECT].rows != 1:
             raise RefusedArchive("An archive holds one project.")
-        if sum(self.members[t.name].rows for t in shared_tables() if t.name in self.members) > (
-            MOST_SHARED
-        ):
+        shared = [self.members[table.name] for table in shared_tables() if table.name in stated]
+        if sum(member.rows for member in shared) > MOST_SHARED:
             raise RefusedArchive(
                 "The archive names more than %(most)s people, models and prompts.", most=MOST_SHARED
             )
@@ -146,7 +146,6 @@ class ArchiveFile:
             raise RefusedArchive("manifest.json: it has %(bad)s.", bad=bad)
         self.software = str(manifest["software"].get("version", ""))[:40]
         if manifest.get("format") != FORMAT_VERSION:
-            self.manifest = manifest
             raise self._too_new("")
         return manifest
 
@@ -179,10 +178,8 @@ class ArchiveFile:
             or info.header_offset + info.compress_size > self._bytes
         ):
             raise RefusedArchive("%(name)s is not as large as it should be.", name=table.member)
-        if info.flag_bits & 1 or info.compress_type not in (
-            zipfile.ZIP_STORED,
-            zipfile.ZIP_DEFLATED,
-        ):
+        packed = info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if packed or info.flag_bits & 1:  # or encrypted
             raise RefusedArchive("%(name)s is packed in an unknown way.", name=table.member)
         places = tuple(columns.index(name) if name in columns else None for name in ours)
         return Member(table, rows, first, last, size, sha256, places, len(columns))
@@ -231,7 +228,6 @@ class RowCheck:
         self._content = content
         table = member.table
         self._checks: list[Check] = [reader_of(column) for column in table.fields]
-        self._defaults: list[Callable[[], Any]] = [column.get_default for column in table.fields]
         self._key = table.fields.index(table.model._meta.pk)
 
     def __call__(self, line: bytes, number: int) -> list[Any]:
@@ -245,9 +241,7 @@ class RowCheck:
             for place, field in enumerate(table.fields):
                 column = field.name
                 source = self._member.places[place]
-                value = (
-                    self._defaults[place]() if source is None else self._checks[place](raw[source])
-                )
+                value = field.get_default() if source is None else self._checks[place](raw[source])
                 row.append(value)
                 target = table.references.get(place)
                 if target is not None and value is not None:
