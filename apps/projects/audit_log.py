@@ -90,16 +90,6 @@ def action_label(entry: AuditEntry) -> str:
     return str(_LABELS.get(entry.action, entry.action))
 
 
-def actor_name(entry: AuditEntry) -> str:
-    """The person, or what acted without one."""
-    return str(entry.actor) if entry.actor else entry.via
-
-
-def subject_name(entry: AuditEntry) -> str:
-    """The person or the thing."""
-    return str(entry.subject_person) if entry.subject_person else entry.subject_name
-
-
 def change_words(entry: AuditEntry) -> list[str]:
     """``field: old → new`` for each change; without values where they are not recorded."""
     return [
@@ -124,9 +114,9 @@ def _shown(value: Any) -> str:
 
 COLUMNS = (
     Column(_("When"), cell=lambda entry: entry.at.isoformat()),
-    Column(_("Who"), cell=actor_name),
+    Column(_("Who"), cell=lambda entry: entry.who),
     Column(_("Action"), cell=action_label),
-    Column(_("To what or whom"), cell=subject_name),
+    Column(_("To what or whom"), cell=lambda entry: entry.subject),
     Column(_("Project"), cell=lambda entry: entry.project),
     Column(_("Changes"), cell=lambda entry: "; ".join(change_words(entry))),
 )

@@ -27,7 +27,7 @@ from apps.common.workers import SILENCE, heartbeat_ages, list_workers
 from apps.debates.models import Run
 from apps.llm.admin import STATES as PROVIDER_STATES
 from apps.llm.models import Provider
-from apps.projects.audit_log import action_label, actor_name, all_entries, subject_name
+from apps.projects.audit_log import action_label, all_entries
 from labelhub.admin import STATES, job_page, job_words, list_jobs
 from labelhub.observe.state import job_rows, unchained_seconds
 
@@ -71,12 +71,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "people": read_people(now),
         "keys": read_keys(now),
         "entries": [
-            {
-                "entry": entry,
-                "action": action_label(entry),
-                "who": actor_name(entry),
-                "subject": subject_name(entry),
-            }
+            (entry, action_label(entry))
             for entry in all_entries(request.user)[:MOST_ENTRIES]  # type: ignore[arg-type]  # signed in
         ],
     }  # fmt: skip
