@@ -128,7 +128,6 @@ class ArchiveFile:
             )
 
     def close(self) -> None:
-        """Close the file."""
         self._zip.close()
 
     def _read_manifest(self) -> dict[str, Any]:
