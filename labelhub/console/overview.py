@@ -28,7 +28,7 @@ from apps.debates.models import Run
 from apps.llm.admin import STATES as PROVIDER_STATES
 from apps.llm.models import Provider
 from apps.projects.audit_log import action_label, all_entries
-from labelhub.admin import STATES, job_page, job_words, list_jobs
+from labelhub.admin import STATES, job_words, list_jobs
 from labelhub.observe.state import job_rows, unchained_seconds
 
 #: Rows of each list.
@@ -62,8 +62,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "unserved": [queue for queue in QUEUES if ages.get(queue, timedelta.max) > SILENCE],
         "jobs": read_job_figures(now),
         "stuck": [
-            {"job": job, "words": job_words(job.kind), "url": job_page(job)}
-            for job in list_jobs().exclude(message="")[:MOST]
+            (job, job_words(job.kind)) for job in list_jobs().exclude(message="")[:MOST]
         ],
         "runs": read_runs(),
         "spending": spending[:MOST],

@@ -18,8 +18,7 @@ from apps.common.models import AuditEntry, Job
 from apps.debates.models import Run
 from apps.echo.models import Echo, LogEvent
 from apps.exchange.archive.export import MANIFEST, ProjectArchive
-from apps.exchange.archive.loader import Loader
-from apps.exchange.archive.services import cancel_import
+from apps.exchange.archive.services import Loader, cancel_import
 from apps.exchange.archive.tables import Table, tables
 from apps.exchange.models import ProjectImport
 from apps.exchange.saved.services import KIND, save_export
