@@ -31,6 +31,11 @@ STATES: dict[str, Any] = {
 }
 
 
+def known_cost(nanousd: int, unpriced: int) -> str:
+    """What calls cost; at least so much if the price of some is unknown."""
+    return f"≥ {money(nanousd)}" if unpriced else money(nanousd)
+
+
 @admin.register(Provider)
 class ProviderAdmin(OperatorAdmin):
     """Providers; their addresses, keys and models are changed on their own page."""
@@ -102,8 +107,7 @@ class DailyUseAdmin(OperatorAdmin):
 
     @admin.display(description=_("Cost"), ordering="cost_nanousd")
     def cost(self, use: DailyUse) -> str:
-        """In USD; too low where a price is unknown."""
-        return f"≥ {money(use.cost_nanousd)}" if use.unpriced else money(use.cost_nanousd)
+        return known_cost(use.cost_nanousd, use.unpriced)
 
     @admin.display(description=_("Errors"), ordering="errors")
     def error_share(self, use: DailyUse) -> str:

@@ -26,6 +26,7 @@ from apps.common.shared_files import in_bucket
 from apps.common.workers import SILENCE, heartbeat_ages, list_workers
 from apps.debates.models import Run
 from apps.llm.admin import STATES as PROVIDER_STATES
+from apps.llm.admin import known_cost
 from apps.llm.models import Provider
 from apps.projects.audit_log import action_label, all_entries
 from labelhub.admin import STATES, job_words, list_jobs
@@ -35,7 +36,7 @@ from labelhub.observe.state import job_rows, unchained_seconds
 MOST = 5
 MOST_ENTRIES = 6
 #: Days of spending.
-WEEK, MONTH = 7, 30
+PERIODS = (1, WEEK := 7, MONTH := 30)
 #: Seconds that entries may wait for the audit chain.
 UNCHAINED = 60.0
 OK, WARN, BAD = "success", "warning", "danger"
@@ -173,24 +174,24 @@ def read_spending(now: datetime) -> list[dict[str, Any]]:
     """Each provider with its state and what was spent with it: today, in 7 and in 30 days (UTC);
     the most expensive first."""
     today = now.astimezone(UTC).date()
-    week = Q(daily_use__day__gt=today - timedelta(days=WEEK))
-    month = Q(daily_use__day__gt=today - timedelta(days=MONTH))
-    cost = "daily_use__cost_nanousd"
+
+    def total(field: str, days: int) -> Sum:
+        since = Q(daily_use__day__gt=today - timedelta(days=days))
+        return Sum(f"daily_use__{field}", filter=since, default=0)
+
     providers = (
         Provider.objects.exclude(kind=Provider.Kind.OFFLINE)
         .annotate(
-            today=Sum(cost, filter=Q(daily_use__day=today), default=0),
-            week=Sum(cost, filter=week, default=0),
-            month=Sum(cost, filter=month, default=0),
-            tokens=Sum("daily_use__tokens", filter=month, default=0),
-            calls=Sum("daily_use__requests", filter=month, default=0),
-            calls_today=Sum("daily_use__requests", filter=Q(daily_use__day=today), default=0),
-            errors=Sum("daily_use__errors", filter=Q(daily_use__day=today), default=0),
-            unpriced=Sum("daily_use__unpriced", filter=month, default=0),
+            **{f"cost_{days}": total("cost_nanousd", days) for days in PERIODS},
+            **{f"unpriced_{days}": total("unpriced", days) for days in PERIODS},
+            tokens=total("tokens", MONTH),
+            calls=total("requests", MONTH),
+            calls_today=total("requests", 1),
+            errors=total("errors", 1),
         )
         .filter(Q(removed_at=None) | Q(calls__gt=0))
         .select_related("project")
-        .order_by("-month", "name")
+        .order_by(f"-cost_{MONTH}", "name")
     )
     return [_spending_row(provider) for provider in providers]
 
@@ -204,8 +205,8 @@ def _spending_row(provider: Any) -> dict[str, Any]:
         "state": gettext(PROVIDER_STATES[provider.state]),
         "tone": BAD if bad else WARN if provider.state == "paused" else OK,
         "costs": [
-            f"≥ {money(cost)}" if provider.unpriced and cost == provider.month else money(cost)
-            for cost in (provider.today, provider.week, provider.month)
+            known_cost(getattr(provider, f"cost_{days}"), getattr(provider, f"unpriced_{days}"))
+            for days in PERIODS
         ],
         "tokens": provider.tokens,
         "calls": provider.calls,

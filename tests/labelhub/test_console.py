@@ -1,7 +1,7 @@
 """The operator's console: its first page, whom it lets in, jobs, runs and providers."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -18,10 +18,11 @@ from apps.common.jobs import KINDS, RETRY_AFTER, start_job, work_on
 from apps.common.models import AuditEntry, Hold, Job, WorkerSign
 from apps.debates.models import Run
 from apps.llm.call_metrics import Use
-from apps.llm.models import Provider
+from apps.llm.models import DailyUse, Provider
 from apps.llm.services import add_use
 from labelhub.admin import KINDS as JOB_KINDS
 from labelhub.admin import job_page, list_jobs
+from labelhub.console.overview import read_spending
 from labelhub.worker import JOBS
 from tests.factories.accounts import ApiKeyFactory, UserFactory, act_in_console, browser_of
 from tests.factories.debates import project_with_items, started_run
@@ -77,6 +78,23 @@ def test_the_first_page_shows_all_in_a_fixed_number_of_queries(
     assert share_words(0.7) in page
     assert "2 more providers" in page
     assert "box " in page
+
+
+def test_only_the_days_on_which_a_price_was_unknown_cost_at_least_so_much() -> None:
+    now = timezone.now()
+    for name, ago, unpriced_today in (("early", 20, 0), ("late", 0, 1)):
+        provider = ProviderFactory.create(name=name)
+        day = now.astimezone(UTC).date() - timedelta(days=ago)
+        DailyUse.objects.create(provider=provider, day=day, requests=1, unpriced=1)
+        add_use(provider, Use(requests=1, cost_nanousd=10**9, unpriced=unpriced_today))
+    day = now.astimezone(UTC).date() - timedelta(days=25)
+    late = Provider.objects.get(name="late")
+    DailyUse.objects.create(provider=late, day=day, requests=1, cost_nanousd=10**9)
+    costs = {row["name"]: row["costs"] for row in read_spending(now)}
+    assert costs == {
+        "early": ["$1.00", "$1.00", "≥ $1.00"],
+        "late": ["≥ $1.00", "≥ $1.00", "≥ $2.00"],
+    }
 
 
 def test_an_empty_installation_says_what_to_do(operator: Client) -> None:
