@@ -10,6 +10,7 @@ import hashlib
 import secrets
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -97,15 +98,15 @@ def request_import(
         Conflict: three imports are unfinished.
     """
     try:
-        archive = ArchiveFile(path)
-        archive.close()
+        with closing(ArchiveFile(path)) as archive:
+            rows = sum(member.rows for member in archive.members.values())
         row = ProjectImport(
             file_name="".join(filter(str.isprintable, file_name))[:255],
             stored_path=shared_files.name_of(path),
             slug=slug.strip(),
             dry_run=dry_run,
             match_people=match_people,
-            rows_total=sum(member.rows for member in archive.members.values()),
+            rows_total=rows,
             created_by=actor,
         )
         _check_slug(row.slug)
@@ -215,13 +216,11 @@ def _read(run: JobRun, row: ProjectImport) -> None:
         archive = ArchiveFile(shared_files.local_copy(row.stored_path))
     except Unavailable as error:
         raise Postponed(error.message, RETRY_AFTER) from error
-    try:
+    with closing(archive):
         if row.status != Status.LOADING:
             _check(run, row, archive)
         if not row.dry_run:
             _load(run, row, archive)
-    finally:
-        archive.close()
 
 
 def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
