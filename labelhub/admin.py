@@ -1,22 +1,20 @@
 """The jobs of all apps, for operators."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Case, CharField, Manager, OuterRef, Subquery, Value, When
+from django.db.models import Case, CharField, Manager, OuterRef, Q, Subquery, Value, When
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from apps.agreement.models import Guarantee
-from apps.common.console import OperatorAdmin, badge, operator_action
+from apps.common.console import OperatorAdmin, Words, badge, condition_filter, operator_action
 from apps.common.jobs import job_state, retry_job
 from apps.common.models import Job
 from apps.debates.models import Run
@@ -27,34 +25,24 @@ from apps.learning.models import TrainedModel
 from apps.projects.models import ImportBatch, Notification, Project, SchemaChange
 from apps.reviews.models import BulkJob, Requeue
 from labelhub.core.errors import Conflict
-from labelhub.core.phrases import Phrase
-
-
-def _cancel_run(subject: int) -> None:
-    run = Run.objects.filter(pk=subject).first()
-    if run is None:
-        raise Conflict("It is gone meanwhile.")
-    cancel_run(run=run)
 
 
 @dataclass(frozen=True)
 class JobKind:
     """A kind of job for people: what it does, whose rows ask for it, how a project is reached from
-    them, the page that shows it (with the project's short name, ``own``: and the subject's id),
-    and how it is cancelled, if it can be."""
+    them, and the page that shows it (with the project's short name, ``own``: and the subject's
+    id)."""
 
-    words: Promise
+    words: Words
     subjects: Manager[Any] | None = None
     project: str = "project"
     page: str = "project_overview"
     own: bool = False
-    cancel: Callable[[int], None] | None = None
 
 
+RUN = "debates.run"
 KINDS = {
-    "debates.run": JobKind(
-        _("Run of debates"), Run.objects, page="run_detail", own=True, cancel=_cancel_run
-    ),
+    RUN: JobKind(_("Run of debates"), Run.objects, page="run_detail", own=True),
     "exchange.import": JobKind(_("Import"), ImportBatch.objects, page="import_detail", own=True),
     "exchange.import_project": JobKind(_("Import of a project"), ProjectImport.objects),
     "exchange.save_export": JobKind(_("Saved export"), SavedExport.objects, page="export_page"),
@@ -73,7 +61,7 @@ KINDS = {
     "labelhub.retention": JobKind(_("Deletion of old data")),
 }
 TONES = {"running": "success", "waiting": "info", "postponed": "warning"}
-STATES = {"running": _("running"), "waiting": _("waiting"), "postponed": _("postponed")}
+STATES = {"waiting": _("waiting"), "running": _("running"), "postponed": _("postponed")}
 
 
 def job_words(kind: str) -> str:
@@ -103,36 +91,6 @@ def list_jobs() -> QuerySet[Any]:
     return Job.objects.annotate(state=job_state(timezone.now()), slug=slug).order_by("pk")
 
 
-class JobStateFilter(admin.SimpleListFilter):
-    """What is stuck, and what goes on."""
-
-    title, parameter_name = _("state"), "state"
-
-    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """The choices."""
-        return [("stuck", _("failed before")), *STATES.items()]
-
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """The jobs."""
-        if self.value() == "stuck":
-            return queryset.exclude(message="")
-        return queryset.filter(state=self.value()) if self.value() in STATES else queryset
-
-
-class JobKindFilter(admin.SimpleListFilter):
-    """The kind, in words."""
-
-    title, parameter_name = _("kind"), "kind"
-
-    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """All kinds."""
-        return [(name, kind.words) for name, kind in KINDS.items()]
-
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[Job]) -> QuerySet[Job]:
-        """The jobs."""
-        return queryset.filter(kind=self.value()) if self.value() else queryset
-
-
 @admin.register(Job)
 class JobAdmin(OperatorAdmin):
     """Unfinished long work. What has ended is on the page of its project."""
@@ -141,7 +99,21 @@ class JobAdmin(OperatorAdmin):
     list_display = [
         "words", "page", "job_state", "attempts", "created_at", "lease_until", "message",
     ]  # fmt: skip
-    list_filter = [JobStateFilter, JobKindFilter]
+    list_filter = [
+        condition_filter(
+            _("state"),
+            "state",
+            lambda: (
+                {"stuck": (_("failed before"), ~Q(message=""))}
+                | {state: (words, Q(state=state)) for state, words in STATES.items()}
+            ),
+        ),
+        condition_filter(
+            _("kind"),
+            "kind",
+            lambda: {name: (kind.words, Q(kind=name)) for name, kind in KINDS.items()},
+        ),
+    ]
     search_fields = ["kind", "=subject", "message"]
     fields = list_display
     readonly_fields = fields
@@ -149,7 +121,6 @@ class JobAdmin(OperatorAdmin):
     empty_words = _("Nothing is left to do. What has ended is shown on the pages of its project.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Job]:
-        """With state and project."""
         return list_jobs()
 
     @admin.display(description=_("Job"), ordering="kind")
@@ -159,29 +130,25 @@ class JobAdmin(OperatorAdmin):
 
     @admin.display(description=_("Project"))
     def page(self, job: Any) -> SafeString | str:
-        """Where it is shown."""
         url = job_page(job)
         return format_html('<a class="text-link" href="{}">{}</a>', url, job.slug) if url else "–"
 
     @admin.display(description=_("State"))
     def job_state(self, job: Any) -> SafeString:
-        """Its state in words."""
         return badge(STATES[job.state], TONES[job.state])
 
     @operator_action(_("Retry now"))
     def retry(self, _request: HttpRequest, job: Job) -> bool:
-        """Instead of after its wait."""
         return retry_job(job)
 
     @operator_action(
         _("Cancel"), question=_("The work ends for good; what was stored so far stays.")
     )
     def cancel(self, _request: HttpRequest, job: Job) -> bool:
-        """Where the kind allows it."""
-        kind = KINDS.get(job.kind)
-        if kind is None or kind.cancel is None:
-            raise Conflict(
-                Phrase("Jobs of this kind cannot be cancelled: they would leave half a change.")
-            )
-        kind.cancel(job.subject)
+        if job.kind != RUN:
+            raise Conflict("Jobs of this kind cannot be cancelled: they would leave half a change.")
+        run = Run.objects.filter(pk=job.subject).first()
+        if run is None:
+            raise Conflict("It is gone meanwhile.")
+        cancel_run(run=run)
         return True

@@ -6,7 +6,7 @@ from typing import Any, cast
 from allauth.mfa.models import Authenticator
 from django import forms
 from django.contrib import admin
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
@@ -20,7 +20,14 @@ from apps.accounts import operations
 from apps.accounts.models import ApiKey, User
 from apps.accounts.services import change_user, create_user, revoke_api_key
 from apps.accounts.sessions import end_sessions
-from apps.common.console import OperatorAdmin, badge, operator_action, seen_stamp
+from apps.common.console import (
+    OperatorAdmin,
+    Words,
+    badge,
+    condition_filter,
+    operator_action,
+    seen_stamp,
+)
 from apps.common.forms import show_refusal
 from apps.common.shown_once import keep_secret, take_secret
 from labelhub.core.errors import Conflict, LabelhubError
@@ -30,11 +37,8 @@ SECRET = "console_password"  # noqa: S105 - the name of a place
 SOON, GRACE = timedelta(days=14), timedelta(days=7)
 
 
-class PersonForm(forms.ModelForm[User]):
-    """An account; the service checks and records its changes."""
-
-    #: What must still be as the page showed it: an old page gives nobody rights that they lost.
-    SEEN = ("is_superuser",)
+class AccountForm(forms.ModelForm[User]):
+    """An account; a service checks, saves and records it, and its refusals are shown here."""
 
     makes_accounts = forms.BooleanField(
         required=False,
@@ -42,12 +46,11 @@ class PersonForm(forms.ModelForm[User]):
         help_text=_("For the projects that they manage."),
         widget=UnfoldBooleanSwitchWidget,
     )
-    seen = forms.CharField(required=False, widget=forms.HiddenInput)
     actor: User
 
     class Meta:
         model = User
-        fields = ("first_name", "last_name", "email", "is_superuser")
+        fields: tuple[str, ...] = ("username", "email", "is_superuser")
         labels = {"is_superuser": _("Operator"), "email": _("E-mail address")}
         help_texts = {
             "is_superuser": _(
@@ -56,6 +59,26 @@ class PersonForm(forms.ModelForm[User]):
             )
         }
 
+    def store(self, fields: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _post_clean(self) -> None:
+        if not self.errors:
+            try:
+                self.store(dict(self.cleaned_data))
+            except LabelhubError as error:
+                show_refusal(self, error)
+
+
+class PersonForm(AccountForm):
+    #: What must still be as the page showed it: an old page gives nobody rights that they lost.
+    SEEN = ("is_superuser",)
+
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    class Meta(AccountForm.Meta):
+        fields = ("first_name", "last_name", "email", "is_superuser")
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self.instance.pk:
@@ -63,64 +86,29 @@ class PersonForm(forms.ModelForm[User]):
             self.initial["makes_accounts"] = allowed
             self.initial["seen"] = seen_stamp(self.instance, self.SEEN)
 
-    def _post_clean(self) -> None:
-        """Save by the service, whose refusals are shown at their fields."""
-        if self.errors:
-            return
-        fields = dict(self.cleaned_data)
+    def store(self, fields: dict[str, Any]) -> None:
         allowed, seen = fields.pop("makes_accounts"), fields.pop("seen")
         stored = User.objects.select_for_update().get(pk=self.instance.pk)
-        try:
-            if not constant_time_compare(seen, seen_stamp(stored, self.SEEN)):
-                raise Conflict(
-                    "Somebody has changed meanwhile whether they are an operator: load this page "
-                    "again."
-                )
-            self.instance = change_user(user=self.instance, actor=self.actor, **fields)
-            operations.let_create_accounts(self.instance, allowed=allowed)
-        except LabelhubError as error:
-            show_refusal(self, error)
+        if not constant_time_compare(seen, seen_stamp(stored, self.SEEN)):
+            raise Conflict(
+                "Somebody has changed meanwhile whether they are an operator: load this page again."
+            )
+        self.instance = change_user(user=self.instance, actor=self.actor, **fields)
+        operations.let_create_accounts(self.instance, allowed=allowed)
 
 
-class NewPersonForm(forms.ModelForm[User]):
-    """A new account, with a password for the first sign-in."""
+class NewPersonForm(AccountForm):
+    """With a password for the first sign-in."""
 
-    makes_accounts = PersonForm.base_fields["makes_accounts"]
-    actor: User
     password = ""
 
-    class Meta:
-        model = User
-        fields = ("username", "email", "is_superuser")
-        labels = PersonForm.Meta.labels
-        help_texts = PersonForm.Meta.help_texts
-
-    def _post_clean(self) -> None:
-        if self.errors:
-            return
-        try:
-            self.instance, self.password = create_user(
-                username=self.cleaned_data["username"],
-                email=self.cleaned_data["email"],
-                superuser=self.cleaned_data["is_superuser"],
-                makes_accounts=self.cleaned_data["makes_accounts"],
-            )
-        except LabelhubError as error:
-            show_refusal(self, error)
+    def store(self, fields: dict[str, Any]) -> None:
+        superuser = fields.pop("is_superuser")
+        self.instance, self.password = create_user(superuser=superuser, **fields)
 
 
-class LockedOutFilter(admin.SimpleListFilter):
-    """People who must wait after wrong passwords."""
-
-    title, parameter_name = _("sign-in"), "locked"
-
-    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """The one choice."""
-        return [("yes", _("Locked out"))]
-
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
-        """The people."""
-        return queryset.filter(pk__in=operations.locked_out()) if self.value() else queryset
+def _locked_out() -> dict[str, tuple[Words, Q]]:
+    return {"yes": (_("Locked out"), Q(pk__in=operations.locked_out()))}
 
 
 @admin.register(User)
@@ -131,15 +119,14 @@ class PersonAdmin(OperatorAdmin):
     asks_again = True
     form = PersonForm
     list_display = [
-        "username",
-        "email",
-        "full_name",
-        "role",
+        "username", "email", "full_name", "role", "is_active", "last_login", "date_joined",
+    ]  # fmt: skip
+    list_filter = [
         "is_active",
-        "last_login",
-        "date_joined",
+        "is_superuser",
+        "must_change_password",
+        condition_filter(_("sign-in"), "locked", _locked_out),
     ]
-    list_filter = ["is_active", "is_superuser", "must_change_password", LockedOutFilter]
     search_fields = ["username", "email", "first_name", "last_name"]
     ordering = ["username"]
     readonly_fields = ["username", "is_active", "must_change_password", "last_login", "date_joined"]
@@ -158,24 +145,18 @@ class PersonAdmin(OperatorAdmin):
 
     @admin.display(description=_("Name"))
     def full_name(self, user: User) -> str:
-        """Their full name."""
         return user.get_full_name()
 
     @admin.display(description=_("Role"), ordering="is_superuser")
     def role(self, user: User) -> SafeString:
-        """Operator or not."""
         return badge(_("Operator"), "info") if user.is_superuser else badge(_("User"))
 
     def has_add_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
-        """Operators."""
         return self.has_operate_permission(request)
 
-    def has_change_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
-        """Operators."""
-        return self.has_operate_permission(request)
+    has_change_permission = has_add_permission
 
     def get_fieldsets(self, _request: HttpRequest, obj: User | None = None) -> Any:
-        """Few fields of a new account."""
         new = ["username", "email", "is_superuser", "makes_accounts"]
         return self.fieldsets if obj else [(None, {"fields": new})]
 
@@ -185,7 +166,6 @@ class PersonAdmin(OperatorAdmin):
     def get_form(
         self, request: HttpRequest, obj: User | None = None, change: bool = False, **kwargs: Any  # noqa: FBT001, FBT002 - as Django calls it
     ) -> Any:  # fmt: skip
-        """The form, which knows who sends it."""
         kwargs["form"] = PersonForm if obj else NewPersonForm
         form = super().get_form(request, obj, change, **kwargs)
         form.actor = cast(User, request.user)
@@ -197,7 +177,6 @@ class PersonAdmin(OperatorAdmin):
             keep_secret(request, f"{SECRET}-{obj.pk}", form.password)
 
     def response_add(self, _request: HttpRequest, obj: User, *_: Any) -> HttpResponse:
-        """To their page, which shows the password once."""
         return redirect("admin:accounts_user_change", obj.pk)
 
     def change_view(
@@ -221,7 +200,6 @@ class PersonAdmin(OperatorAdmin):
         seen=["session_epoch"],
     )
     def end_sessions(self, _request: HttpRequest, user: User) -> bool:
-        """Sign them out."""
         end_sessions(user)
         return True
 
@@ -234,22 +212,18 @@ class PersonAdmin(OperatorAdmin):
         seen=["is_active"],
     )
     def deactivate(self, request: HttpRequest, user: User) -> bool:
-        """Let them in no more."""
         return _set_active(request, user, active=False)
 
     @operator_action(_("Activate"))
     def activate(self, request: HttpRequest, user: User) -> bool:
-        """Let them in again."""
         return _set_active(request, user, active=True)
 
     @operator_action(_("Unlock after wrong passwords"))
     def unlock(self, request: HttpRequest, user: User) -> bool:
-        """Let them try again."""
         return operations.unlock(user, request)
 
     @operator_action(_("Send a link for a new password"), waits=True)
     def send_link(self, request: HttpRequest, user: User) -> str:
-        """By e-mail."""
         operations.send_password_link(user, request)
         return gettext("The link is on its way.")
 
@@ -263,7 +237,6 @@ class PersonAdmin(OperatorAdmin):
         single=True,
     )
     def give_password(self, request: HttpRequest, user: User) -> bool:
-        """Shown once."""
         keep_secret(request, f"{SECRET}-{user.pk}", operations.set_one_time_password(user))
         return True
 
@@ -294,30 +267,14 @@ def _set_active(request: HttpRequest, user: User, *, active: bool) -> bool:
     return True
 
 
-class KeyStateFilter(admin.SimpleListFilter):
-    """What operators look for among keys."""
-
-    title, parameter_name = _("state"), "state"
-
-    def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
-        """The choices."""
-        return [
-            ("works", _("Works")),
-            ("soon", _("Ends within 14 days")),
-            ("unused", _("Never used")),
-            ("ended", _("Revoked or expired")),
-        ]
-
-    def queryset(self, _request: HttpRequest, queryset: QuerySet[ApiKey]) -> QuerySet[ApiKey]:
-        """The keys."""
-        working = Q(pk__in=ApiKey.objects.active())
-        chosen = {
-            "works": working,
-            "soon": working & Q(expires_at__lte=timezone.now() + SOON),
-            "unused": working & Q(last_used_at=None),
-            "ended": ~working,
-        }
-        return queryset.filter(chosen.get(self.value() or "", Q()))
+def _key_states() -> dict[str, tuple[Words, Q]]:
+    working = Q(pk__in=ApiKey.objects.active())
+    return {
+        "works": (_("Works"), working),
+        "soon": (_("Ends within 14 days"), working & Q(expires_at__lte=timezone.now() + SOON)),
+        "unused": (_("Never used"), working & Q(last_used_at=None)),
+        "ended": (_("Revoked or expired"), ~working),
+    }
 
 
 @admin.register(ApiKey)
@@ -329,7 +286,7 @@ class ApiKeyAdmin(OperatorAdmin):
         "prefix", "name", "user", "scope", "project", "created_at", "last_used_at", "expires_at",
         "revoked_at",
     ]  # fmt: skip
-    list_filter = [KeyStateFilter, "scope"]
+    list_filter = [condition_filter(_("state"), "state", _key_states), "scope"]
     search_fields = ["prefix", "name", "user__username", "user__email"]
     list_select_related = ["user", "project"]
     fields = [*list_display, "rotated_at"]
@@ -340,7 +297,6 @@ class ApiKeyAdmin(OperatorAdmin):
         _("Revoke"), question=_("Programs with these keys are refused at once, for good.")
     )
     def revoke(self, _request: HttpRequest, key: ApiKey) -> bool:
-        """At once."""
         if key.revoked_at is not None:
             return False
         revoke_api_key(key=key)
@@ -351,5 +307,4 @@ class ApiKeyAdmin(OperatorAdmin):
         question=_("Programs with these keys are refused in a week. Their owners see the date."),
     )
     def expire(self, _request: HttpRequest, key: ApiKey) -> bool:
-        """With time for a new one."""
         return operations.expire_api_key(key, timezone.now() + GRACE)

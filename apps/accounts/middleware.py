@@ -11,6 +11,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.providers import must_set_up
@@ -78,7 +79,7 @@ def note_session(get_response: Handler) -> Handler:
     return middleware
 
 
-class FirstStepMiddleware:
+class FirstStepMiddleware(MiddlewareMixin):
     """Leads people with a first password to the form that changes it, and people who must have a
     second step, and have none, to the page that sets it up.
 
@@ -86,12 +87,7 @@ class FirstStepMiddleware:
     the command line.
     """
 
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        """See :meth:`process_view`, which knows the name of the page."""
-        return self.get_response(request)
+    async_capable = False  # as those around it
 
     def process_view(
         self, request: HttpRequest, _view: object, _args: Sequence[Any], _kwargs: Mapping[str, Any]

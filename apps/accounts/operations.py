@@ -10,7 +10,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -35,8 +35,15 @@ def locked_out() -> QuerySet[User]:
 
 
 def _refusals() -> QuerySet[AuditEntry]:
-    since = timezone.now() - WITHIN
-    return AuditEntry.objects.filter(action=Action.SIGN_IN_FAILED.value, at__gte=since)
+    """Those of the last minutes since which nobody has unlocked the person."""
+    recent = AuditEntry.objects.filter(at__gte=timezone.now() - WITHIN)
+    unlocked = recent.filter(
+        action=Action.USER_CHANGED.value,
+        changes__has_key="locked",
+        subject_person=OuterRef("subject_person"),
+        pk__gt=OuterRef("pk"),
+    )
+    return recent.filter(~Exists(unlocked), action=Action.SIGN_IN_FAILED.value)
 
 
 def unlock(user: User, request: HttpRequest) -> bool:

@@ -1,17 +1,17 @@
 """Pages of the operator's console: rows to look up, and what operators do to them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeAlias
 
 from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
 from django.contrib import admin, messages
-from django.contrib.admin import FieldListFilter
+from django.contrib.admin import FieldListFilter, SimpleListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.sites import AdminSite
 from django.contrib.admin.utils import display_for_field
 from django.db import transaction
-from django.db.models import BooleanField, ForeignKey, Model, QuerySet
+from django.db.models import BooleanField, ForeignKey, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
@@ -20,80 +20,15 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
 from unfold.admin import ModelAdmin
 
+from apps.common.field_words import FIELD_WORDS
 from labelhub.core.errors import Conflict, LabelhubError
 
 Words: TypeAlias = StrOrPromise
 #: Does something to one row; True if it had an effect, or the words of it.
 Act = Callable[[Any, HttpRequest, Any], bool | str]
-
-
-#: Words for fields of models, whose own names are developers' and English.
-FIELD_WORDS: dict[str, Words] = {
-    "action": _("Action"),
-    "annotator": _("Annotator"),
-    "annotator__kind": _("Kind"),
-    "attempts": _("Attempts"),
-    "base_url": _("Address"),
-    "basis": _("Basis"),
-    "created_at": _("Created"),
-    "created_by": _("Created by"),
-    "date_joined": _("Created"),
-    "day": _("Day"),
-    "decided_by": _("Decided by"),
-    "description": _("Description"),
-    "email": _("E-mail address"),
-    "erased_at": _("Deleted"),
-    "expires_at": _("Expires"),
-    "finished_at": _("Finished"),
-    "is_active": _("Active"),
-    "is_superuser": _("Operator"),
-    "item": _("Item"),
-    "kind": _("Kind"),
-    "last_login": _("Last sign-in"),
-    "last_used_at": _("Last used"),
-    "learnt_limits": _("Limits by the provider"),
-    "lease_until": _("Held or waits until"),
-    "max_concurrency": _("Concurrent calls"),
-    "message": _("Message"),
-    "must_change_password": _("Must choose a password"),
-    "name": _("Name"),
-    "overlap": _("Labels per item"),
-    "pause_code": _("Reason of the pause"),
-    "paused_at": _("Paused"),
-    "prefix": _("Begins with"),
-    "project": _("Project"),
-    "protocol": _("Protocol"),
-    "provider": _("Provider"),
-    "receipt": _("Receipt"),
-    "removed": _("What was deleted"),
-    "removed_at": _("Removed"),
-    "requests": _("Calls"),
-    "resume_at": _("Resumes"),
-    "revoked_at": _("Revoked"),
-    "role": _("Role"),
-    "rotated_at": _("Replaced"),
-    "rpd": _("Requests per day"),
-    "rpm": _("Requests per minute"),
-    "scope": _("Scope"),
-    "site": _("Site"),
-    "slug": _("Short name"),
-    "status": _("Status"),
-    "tokens": _("Tokens"),
-    "tokens_in": _("Tokens in"),
-    "tokens_out": _("Tokens out"),
-    "tpd": _("Tokens per day"),
-    "tpm": _("Tokens per minute"),
-    "turns_count": _("Turns"),
-    "uid": _("Id"),
-    "user": _("User"),
-    "username": _("User name"),
-    "value": _("Label"),
-    "withdrawn": _("Withdrawn"),
-}
 
 
 class OperatorAdmin(ModelAdmin):
@@ -117,8 +52,12 @@ class OperatorAdmin(ModelAdmin):
 
     def __init__(self, model: type[Model], admin_site: AdminSite) -> None:
         super().__init__(model, admin_site)
-        columns = {name: _column(model, name) for name in self._shown() if name in FIELD_WORDS}
-        own = {name: column for name, column in columns.items() if not hasattr(type(self), name)}
+        shown = {*self.list_display, *(self.fields or ()), *self.readonly_fields}
+        own = {
+            name: _column(model, name)
+            for name in shown & FIELD_WORDS.keys()
+            if not hasattr(type(self), name)
+        }
         fixed = {name: own[name] for name in self.readonly_fields if name in own}
         self.list_display = [own.get(name, name) for name in self.list_display]
         self.readonly_fields = [own.get(name, name) for name in self.readonly_fields]
@@ -130,36 +69,23 @@ class OperatorAdmin(ModelAdmin):
         # What the theme calls the list. Migrations compare what the class itself says.
         model._meta.verbose_name_plural = self.title
 
-    def _shown(self) -> set[Any]:
-        return {*self.list_display, *(self.fields or ()), *self.readonly_fields}
-
     def get_list_filter(self, _request: HttpRequest) -> Any:
-        """The filters, with words for fields."""
         return [_worded(entry) for entry in self.list_filter]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The list, by its name."""
         self._require_confirmation(request)
         context = {"title": self.title, **(extra_context or {})}
         answer: HttpResponse = super().changelist_view(request, context)
         return answer
 
-    def has_add_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        """No."""
+    def has_add_permission(self, request: HttpRequest, _obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        """No."""
-        return False
-
-    def has_delete_permission(self, _request: HttpRequest, _obj: Any = None) -> bool:
-        """No."""
-        return False
+    has_change_permission = has_delete_permission = has_add_permission
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
-        """Whether they may use the actions."""
         return bool(request.user.is_superuser)
 
     def changeform_view(
@@ -221,6 +147,25 @@ def _worded(entry: Any) -> Any:
         return made
 
     return name, create
+
+
+def condition_filter(
+    words: Words, name: str, conditions: Callable[[], Mapping[str, tuple[Words, Q]]]
+) -> type[SimpleListFilter]:
+    """A filter by one of several conditions: what stands in the address → its words, and what holds
+    for the rows."""
+
+    class ConditionFilter(SimpleListFilter):
+        title, parameter_name = words, name
+
+        def lookups(self, *_args: Any) -> list[tuple[str, Any]]:
+            return [(value, text) for value, (text, _) in conditions().items()]
+
+        def queryset(self, _request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+            _, condition = conditions().get(self.value() or "", ("", Q()))
+            return rows.filter(condition)
+
+    return ConditionFilter
 
 
 def operator_action(

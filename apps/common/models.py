@@ -146,6 +146,16 @@ class AuditEntry(models.Model):
     def __str__(self) -> str:
         return f"{self.action} {self.subject_type} {self.subject_id}".strip()
 
+    @property
+    def who(self) -> str:
+        """The person, or what acted without one."""
+        return str(self.actor) if self.actor else self.via
+
+    @property
+    def subject(self) -> str:
+        """The person or the thing."""
+        return str(self.subject_person) if self.subject_person else self.subject_name
+
 
 class AuditCut(models.Model):
     """Where retention has cut off the log: the last entry that was deleted. Append-only."""

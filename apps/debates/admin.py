@@ -40,18 +40,15 @@ class RunAdmin(OperatorAdmin):
 
     @admin.display(description=_("Project"), ordering="project__slug")
     def page(self, run: Run) -> SafeString:
-        """The run's page."""
         url = reverse("run_detail", args=[run.project.slug, run.pk])
         return format_html('<a class="text-link" href="{}">{}</a>', url, run.project)
 
     @admin.display(description=_("Status"), ordering="status")
     def state(self, run: Run) -> SafeString:
-        """Its status in words."""
         return badge(run.get_status_display(), TONES[run.status])
 
     @admin.display(description=_("Spent"), ordering="cost_nanousd")
     def spent(self, run: Run) -> str:
-        """Of its budget."""
         spent = money(run.cost_nanousd)
         if run.budget_nanousd is None:
             return spent
@@ -61,7 +58,6 @@ class RunAdmin(OperatorAdmin):
 
     @operator_action(_("Pause"))
     def pause(self, _request: HttpRequest, run: Run) -> bool:
-        """Until somebody resumes it."""
         pause_run(run=run)
         return True
 
@@ -75,6 +71,5 @@ class RunAdmin(OperatorAdmin):
         _("Cancel"), question=_("The runs end for good. Their labels and their costs stay.")
     )
     def cancel(self, _request: HttpRequest, run: Run) -> bool:
-        """For good."""
         cancel_run(run=run)
         return True

@@ -31,6 +31,11 @@ STATES: dict[str, Any] = {
 }
 
 
+def known_cost(nanousd: int, unpriced: int) -> str:
+    """What calls cost; at least so much if the price of some is unknown."""
+    return f"≥ {money(nanousd)}" if unpriced else money(nanousd)
+
+
 @admin.register(Provider)
 class ProviderAdmin(OperatorAdmin):
     """Providers; their addresses, keys and models are changed on their own page."""
@@ -50,7 +55,6 @@ class ProviderAdmin(OperatorAdmin):
 
     @admin.display(description=_("State"))
     def state(self, provider: Provider) -> SafeString:
-        """Whether it can be called."""
         return badge(STATES[provider.state], TONES[provider.state])
 
     @admin.display(description=_("Settings"))
@@ -73,7 +77,6 @@ class ProviderAdmin(OperatorAdmin):
         seen=["paused_at"],
     )
     def pause(self, _request: HttpRequest, provider: Provider) -> bool:
-        """Until it is resumed."""
         return services.pause_provider(provider, paused=True)
 
     @operator_action(_("Resume"))
@@ -83,7 +86,6 @@ class ProviderAdmin(OperatorAdmin):
 
     @operator_action(_("Test"), single=True, waits=True)
     def test(self, _request: HttpRequest, provider: Provider) -> str:
-        """Call it now."""
         check = check_provider(provider)
         if not check.ok:
             raise Conflict("%(words)s", words=check.words)
@@ -105,10 +107,8 @@ class DailyUseAdmin(OperatorAdmin):
 
     @admin.display(description=_("Cost"), ordering="cost_nanousd")
     def cost(self, use: DailyUse) -> str:
-        """In USD; too low where a price is unknown."""
-        return f"≥ {money(use.cost_nanousd)}" if use.unpriced else money(use.cost_nanousd)
+        return known_cost(use.cost_nanousd, use.unpriced)
 
     @admin.display(description=_("Errors"), ordering="errors")
     def error_share(self, use: DailyUse) -> str:
-        """Of the calls."""
         return share_words(use.errors / use.requests) if use.requests else "–"

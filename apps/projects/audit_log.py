@@ -8,11 +8,12 @@ from django.db.models import Q, QuerySet
 from django.utils.timezone import make_aware
 from django.utils.translation import gettext_lazy as _
 from django_filters import CharFilter, ChoiceFilter, DateFilter
-from django_stubs_ext import StrOrPromise, StrPromise
+from django_stubs_ext import StrOrPromise
 
 from apps.accounts.models import User
 from apps.accounts.roles import ReviewerKind, Role
 from apps.common.audit import Action, address_of
+from apps.common.field_words import FIELD_WORDS
 from apps.common.lists import Column, SearchFilter
 from apps.common.models import AuditEntry, AuditPerson
 from apps.projects.models import Project
@@ -20,104 +21,6 @@ from labelhub.core.errors import Forbidden
 
 _DAY = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
 _LABELS = dict(Action.choices)
-#: Names of recorded fields; of others their own, with spaces.
-FIELDS: dict[str, StrPromise] = {
-    "active": _("Active"),
-    "added": _("Added"),
-    "allow_abstain": _("Allow “unsure”"),
-    "allowed_origins": _("Allowed websites"),
-    "answers": _("Answers"),
-    "api_key_env": _("Variable with the key"),
-    "api_version": _("API version"),
-    "ask_confidence": _("Ask for confidence"),
-    "ask_evidence": _("Ask for evidence"),
-    "ask_rationale": _("Ask for a reason"),
-    "base_url": _("Base URL"),
-    "blind_share": _("Share of items without a suggestion"),
-    "budget": _("Budget"),
-    "cents": _("Cents"),
-    "changed": _("Changed"),
-    "chat_model": _("Model of the chat"),
-    "check_share": _("Share of gold questions"),
-    "colors": _("Colors"),
-    "context": _("Context"),
-    "creator_by_group": _("May create projects by a group"),
-    "daily_budget_nanousd": _("Daily budget (billionths of a dollar)"),
-    "deliveries": _("Deliveries"),
-    "description": _("Description"),
-    "dispute_above": _("Confidence of a contradicting model"),
-    "email": _("E-mail address"),
-    "ending": _("Reason for the end"),
-    "events": _("Events"),
-    "expires_at": _("Expires"),
-    "first_filter": _("Filter that comes first"),
-    "first_name": _("First name"),
-    "format": _("Format"),
-    "frozen": _("Frozen"),
-    "hash": _("Hash"),
-    "headers": _("Extra headers"),
-    "is_active": _("Active"),
-    "is_staff": _("May open the admin console"),
-    "is_superuser": _("Operator"),
-    "items": _("Items"),
-    "kind": _("Kind"),
-    "k": _("Features that go downstream"),
-    "labels": _("Labels"),
-    "languages": _("Languages"),
-    "last_name": _("Last name"),
-    "learnt": _("Learnt prices"),
-    "makes_accounts": _("May create accounts"),
-    "max_concurrency": _("Calls at the same time"),
-    "message": _("Message"),
-    "messages": _("Messages"),
-    "meta": _("Metadata"),
-    "model": _("Model"),
-    "name": _("Name"),
-    "number": _("Number"),
-    "offers_on": _("Offers"),
-    "on": _("On"),
-    "operator_by_group": _("Operator by a group"),
-    "options": _("Options"),
-    "overlap": _("Annotators per item"),
-    "owner": _("Owner (number)"),
-    "payout": _("Payout"),
-    "price_in": _("Price of input"),
-    "price_out": _("Price of output"),
-    "priors": _("Priors"),
-    "provider": _("Provider"),
-    "purpose": _("Purpose"),
-    "qualify_accuracy": _("Accuracy needed to qualify"),
-    "qualify_items": _("Gold questions to qualify"),
-    "question": _("Question"),
-    "questions": _("Questions"),
-    "queue_order": _("Order of the queue"),
-    "removed": _("Removed"),
-    "retired": _("Retired"),
-    "review_scope": _("Items for review"),
-    "rewards": _("Rewards"),
-    "role": _("Role"),
-    "rotated_to": _("Replaced by"),
-    "rows": _("Rows"),
-    "rpd": _("Requests per day"),
-    "rpm": _("Requests per minute"),
-    "scope": _("Scope"),
-    "sessions": _("Sessions"),
-    "show_opinions": _("Show opinions"),
-    "shuffle_options": _("Shuffle the options"),
-    "since": _("Since"),
-    "state": _("State"),
-    "status": _("Status"),
-    "superuser": _("Operator"),
-    "text": _("Text"),
-    "tpd": _("Tokens per day"),
-    "tpm": _("Tokens per minute"),
-    "trusted": _("Trusted"),
-    "url": _("Address"),
-    "username": _("User name"),
-    "uses": _("Number of uses"),
-    "version": _("Version"),
-    "with_text": _("Send texts"),
-}
 _VALUES: dict[Any, StrOrPromise] = {
     None: "–",
     True: _("Yes"),
@@ -187,16 +90,6 @@ def action_label(entry: AuditEntry) -> str:
     return str(_LABELS.get(entry.action, entry.action))
 
 
-def actor_name(entry: AuditEntry) -> str:
-    """The person, or what acted without one."""
-    return str(entry.actor) if entry.actor else entry.via
-
-
-def subject_name(entry: AuditEntry) -> str:
-    """The person or the thing."""
-    return str(entry.subject_person) if entry.subject_person else entry.subject_name
-
-
 def change_words(entry: AuditEntry) -> list[str]:
     """``field: old → new`` for each change; without values where they are not recorded."""
     return [
@@ -208,7 +101,7 @@ def change_words(entry: AuditEntry) -> list[str]:
 
 
 def _field_label(field: str) -> str:
-    return str(FIELDS.get(field) or field.replace("_", " ").capitalize())
+    return str(FIELD_WORDS.get(field) or field.replace("_", " ").capitalize())
 
 
 def _shown(value: Any) -> str:
@@ -221,9 +114,9 @@ def _shown(value: Any) -> str:
 
 COLUMNS = (
     Column(_("When"), cell=lambda entry: entry.at.isoformat()),
-    Column(_("Who"), cell=actor_name),
+    Column(_("Who"), cell=lambda entry: entry.who),
     Column(_("Action"), cell=action_label),
-    Column(_("To what or whom"), cell=subject_name),
+    Column(_("To what or whom"), cell=lambda entry: entry.subject),
     Column(_("Project"), cell=lambda entry: entry.project),
     Column(_("Changes"), cell=lambda entry: "; ".join(change_words(entry))),
 )

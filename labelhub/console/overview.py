@@ -25,17 +25,18 @@ from apps.common.queues import QUEUES
 from apps.common.shared_files import in_bucket
 from apps.common.workers import SILENCE, heartbeat_ages, list_workers
 from apps.debates.models import Run
-from apps.llm.admin import STATES
+from apps.llm.admin import STATES as PROVIDER_STATES
+from apps.llm.admin import known_cost
 from apps.llm.models import Provider
-from apps.projects.audit_log import action_label, actor_name, all_entries, subject_name
-from labelhub.admin import job_page, job_words, list_jobs
+from apps.projects.audit_log import action_label, all_entries
+from labelhub.admin import STATES, job_words, list_jobs
 from labelhub.observe.state import job_rows, unchained_seconds
 
 #: Rows of each list.
 MOST = 5
 MOST_ENTRIES = 6
 #: Days of spending.
-WEEK, MONTH = 7, 30
+PERIODS = (1, WEEK := 7, MONTH := 30)
 #: Seconds that entries may wait for the audit chain.
 UNCHAINED = 60.0
 OK, WARN, BAD = "success", "warning", "danger"
@@ -48,7 +49,6 @@ class Part:
     name: str | Promise
     state: str
     tone: str = OK
-    url: str = ""
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
@@ -63,8 +63,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "unserved": [queue for queue in QUEUES if ages.get(queue, timedelta.max) > SILENCE],
         "jobs": read_job_figures(now),
         "stuck": [
-            {"job": job, "words": job_words(job.kind), "url": job_page(job)}
-            for job in list_jobs().exclude(message="")[:MOST]
+            (job, job_words(job.kind)) for job in list_jobs().exclude(message="")[:MOST]
         ],
         "runs": read_runs(),
         "spending": spending[:MOST],
@@ -72,12 +71,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
         "people": read_people(now),
         "keys": read_keys(now),
         "entries": [
-            {
-                "entry": entry,
-                "action": action_label(entry),
-                "who": actor_name(entry),
-                "subject": subject_name(entry),
-            }
+            (entry, action_label(entry))
             for entry in all_entries(request.user)[:MOST_ENTRIES]  # type: ignore[arg-type]  # signed in
         ],
     }  # fmt: skip
@@ -146,12 +140,11 @@ def read_processes() -> list[dict[str, Any]]:
 def read_job_figures(now: datetime) -> dict[str, Any]:
     """Jobs by state, and how long the oldest waits."""
     rows = list(job_rows(now))
-    state_words = {"waiting": _("waiting"), "running": _("running"), "postponed": _("postponed")}
     oldest = max((row.oldest for row in rows if row.state == "waiting"), default=0.0)
     return {
         "states": [
             (words, sum(row.jobs for row in rows if row.state == state), state)
-            for state, words in state_words.items()
+            for state, words in STATES.items()
         ],
         "oldest": duration(oldest) if oldest else "",
     }
@@ -181,24 +174,24 @@ def read_spending(now: datetime) -> list[dict[str, Any]]:
     """Each provider with its state and what was spent with it: today, in 7 and in 30 days (UTC);
     the most expensive first."""
     today = now.astimezone(UTC).date()
-    week = Q(daily_use__day__gt=today - timedelta(days=WEEK))
-    month = Q(daily_use__day__gt=today - timedelta(days=MONTH))
-    cost = "daily_use__cost_nanousd"
+
+    def total(field: str, days: int) -> Sum:
+        since = Q(daily_use__day__gt=today - timedelta(days=days))
+        return Sum(f"daily_use__{field}", filter=since, default=0)
+
     providers = (
         Provider.objects.exclude(kind=Provider.Kind.OFFLINE)
         .annotate(
-            today=Sum(cost, filter=Q(daily_use__day=today), default=0),
-            week=Sum(cost, filter=week, default=0),
-            month=Sum(cost, filter=month, default=0),
-            tokens=Sum("daily_use__tokens", filter=month, default=0),
-            calls=Sum("daily_use__requests", filter=month, default=0),
-            calls_today=Sum("daily_use__requests", filter=Q(daily_use__day=today), default=0),
-            errors=Sum("daily_use__errors", filter=Q(daily_use__day=today), default=0),
-            unpriced=Sum("daily_use__unpriced", filter=month, default=0),
+            **{f"cost_{days}": total("cost_nanousd", days) for days in PERIODS},
+            **{f"unpriced_{days}": total("unpriced", days) for days in PERIODS},
+            tokens=total("tokens", MONTH),
+            calls=total("requests", MONTH),
+            calls_today=total("requests", 1),
+            errors=total("errors", 1),
         )
         .filter(Q(removed_at=None) | Q(calls__gt=0))
         .select_related("project")
-        .order_by("-month", "name")
+        .order_by(f"-cost_{MONTH}", "name")
     )
     return [_spending_row(provider) for provider in providers]
 
@@ -209,11 +202,11 @@ def _spending_row(provider: Any) -> dict[str, Any]:
     return {
         "provider": provider,
         "name": provider.name,
-        "state": gettext(STATES[provider.state]),
+        "state": gettext(PROVIDER_STATES[provider.state]),
         "tone": BAD if bad else WARN if provider.state == "paused" else OK,
         "costs": [
-            f"≥ {money(cost)}" if provider.unpriced and cost == provider.month else money(cost)
-            for cost in (provider.today, provider.week, provider.month)
+            known_cost(getattr(provider, f"cost_{days}"), getattr(provider, f"unpriced_{days}"))
+            for days in PERIODS
         ],
         "tokens": provider.tokens,
         "calls": provider.calls,

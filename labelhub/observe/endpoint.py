@@ -12,10 +12,9 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,17 +24,14 @@ from django.conf import settings
 from django.db import connection, connections, transaction
 from django.utils import timezone
 from prometheus_client import CollectorRegistry, ProcessCollector
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from apps.common.audit import chain_head
 from apps.common.health import Reading, bucket_answers, redis_answers
-from apps.common.holds import held_since
 from apps.common.metric_files import SlotsCollector, live_processes
 from apps.common.request_record import RECORD, RequestRecord
 from apps.common.shared_files import in_bucket
-from apps.common.workers import heartbeat_ages
-from labelhub.observe import state
+from labelhub.observe.state import READERS, gauge
 from labelhub.web.asgi_types import App, Message, Receive, Send
 from labelhub.web.clients import plain_address
 
@@ -51,106 +47,6 @@ KEPT, PATIENCE = 10.0, 3.0
 STATEMENT_MS = 2500
 
 _threads = ThreadPoolExecutor(1, thread_name_prefix="metrics")
-
-
-def _gauge(name: str, text: str, numbers: Any, *labels: str) -> GaugeMetricFamily:
-    """A gauge without labels, or with pairs of label values and a number."""
-    if not labels:
-        return GaugeMetricFamily(name, text, value=numbers)
-    gauge = GaugeMetricFamily(name, text, labels=labels)
-    for values, number in numbers:
-        gauge.add_metric(values, number)
-    return gauge
-
-
-def _queue(now: datetime) -> Iterator[Metric]:
-    rows = list(state.queue_rows(now))
-    yield _gauge(
-        "labelhub_queue_items", "Items that want a person's label, by audience.",
-        [([row.audience], row.items) for row in rows], "audience",
-    )  # fmt: skip
-    yield _gauge(
-        "labelhub_queue_oldest_seconds", "Seconds since the oldest of them was imported.",
-        [([row.audience], row.oldest) for row in rows], "audience",
-    )  # fmt: skip
-    yield _gauge(
-        "labelhub_leases_active", "Items that people have on their screens.",
-        state.count_leases(now),
-    )  # fmt: skip
-
-
-def _jobs(now: datetime) -> Iterator[Metric]:
-    rows = list(state.job_rows(now))
-    yield _gauge(
-        "labelhub_jobs", "Unfinished jobs: running, waiting or postponed.",
-        [([row.kind, row.state], row.jobs) for row in rows], "kind", "state",
-    )  # fmt: skip
-    yield _gauge(
-        "labelhub_job_oldest_waiting_seconds",
-        "Seconds for which the oldest job without a worker waits.",
-        [([row.kind], row.oldest) for row in rows if row.state == "waiting"], "kind",
-    )  # fmt: skip
-
-
-def _runs(_now: datetime) -> Iterator[Metric]:
-    rows = list(state.run_rows())
-    yield _gauge(
-        "labelhub_runs", "Unfinished runs by status and reason of a pause.",
-        [([row.status, row.reason], row.runs) for row in rows], "status", "reason",
-    )  # fmt: skip
-    yield _gauge(
-        "labelhub_run_budget_used_ratio",
-        "Largest share of its budget that an unfinished run has used.",
-        max((row.used for row in rows), default=0.0),
-    )
-
-
-def _workers(_now: datetime) -> Iterator[Metric]:
-    ages = heartbeat_ages()
-    yield _gauge(
-        "labelhub_worker_heartbeat_age_seconds",
-        "Seconds since a worker of the queue last showed itself, which each does every ten.",
-        [([queue], age.total_seconds()) for queue, age in ages.items()], "queue",
-    )  # fmt: skip
-    yield _gauge(
-        "labelhub_held", "1 while a restored server waits for its release.",
-        float(held_since() is not None),
-    )  # fmt: skip
-
-
-def _authors(now: datetime) -> Iterator[Metric]:
-    messages = state.waiting_messages(now)
-    yield _gauge("labelhub_messages_waiting", "Messages that wait for the models.", messages.number)
-    yield _gauge(
-        "labelhub_message_oldest_waiting_seconds", "Seconds for which the oldest of them waits.",
-        messages.oldest,
-    )  # fmt: skip
-    yield _gauge(
-        "labelhub_questions_open", "Questions before their authors, by status.",
-        [([status], number) for status, number in state.open_questions(now).items()], "status",
-    )  # fmt: skip
-
-
-def _audit(now: datetime) -> Iterator[Metric]:
-    yield _gauge(
-        "labelhub_audit_head", "Number of the last entry in the chain of the audit log.",
-        chain_head().number,
-    )  # fmt: skip
-    yield _gauge(
-        "labelhub_audit_unchained_seconds",
-        "Seconds for which the oldest entry waits to be added to the chain.",
-        state.unchained_seconds(now),
-    )
-    yield _gauge(
-        "labelhub_audit_checked_seconds",
-        "Seconds since the audit log was last checked and found unchanged.",
-        state.unchecked_seconds(now),
-    )
-
-
-READERS: tuple[Callable[[datetime], Iterator[Metric]], ...] = (
-    _queue, _jobs, _runs, _workers, _authors, _audit,
-)  # fmt: skip
 
 
 def read_database() -> list[Metric]:
@@ -191,10 +87,7 @@ class DatabaseGauges:
     def collect(self) -> Iterator[Metric]:
         """The numbers, and whether the database answers."""
         found = self._reading.get()
-        yield _gauge(
-            "labelhub_database_up", "1 if the database answered within three seconds.",
-            float(found is not None),
-        )  # fmt: skip
+        yield gauge("labelhub_database_up", float(found is not None))
         yield from found or ()
 
 
@@ -204,17 +97,13 @@ class MachineGauges:
     def collect(self) -> Iterator[Metric]:
         """The numbers of this moment."""
         if settings.REDIS_URL:
-            yield _gauge("labelhub_redis_up", "1 if Redis answered.", float(redis_answers()))
+            yield gauge("labelhub_redis_up", float(redis_answers()))
         if in_bucket():
-            yield _gauge("labelhub_files_up", "1 if the bucket answered.", float(bucket_answers()))
+            yield gauge("labelhub_files_up", float(bucket_answers()))
         with suppress(OSError):
             disk = shutil.disk_usage(settings.DATA_DIR)
-            yield _gauge(
-                "labelhub_disk_free_bytes", "Room on the disk of the data folder.", disk.free
-            )
-            yield _gauge(
-                "labelhub_disk_size_bytes", "Size of the disk of the data folder.", disk.total
-            )
+            yield gauge("labelhub_disk_free_bytes", disk.free)
+            yield gauge("labelhub_disk_size_bytes", disk.total)
         yield from _process_metrics()
 
 

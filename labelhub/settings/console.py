@@ -40,50 +40,41 @@ def _link(words: Any, icon_name: str, page: str) -> dict[str, Any]:
     return {"title": words, "icon": icon_name, "link": reverse_lazy(page)}
 
 
+def _group(words: Any, *links: dict[str, Any]) -> dict[str, Any]:
+    return {"title": words, "items": links}
+
+
 def _never(_request: object) -> bool:
     return False
 
 
 #: The console's pages, and those of the product that operators need beside them.
 NAVIGATION = [
-    {
-        "title": _("Overview"),
-        "items": [
-            _link(_("Overview"), "monitor_heart", "admin:index"),
-            _link(_("Back to LabelHub"), "arrow_back", "home") | {"active": _never},
-        ],
-    },
-    {
-        "title": _("People"),
-        "items": [
-            _link(_("Users"), "group", "admin:accounts_user_changelist"),
-            _link(_("API keys"), "key", "admin:accounts_apikey_changelist"),
-        ],
-    },
-    {
-        "title": _("Models and spending"),
-        "items": [
-            _link(_("Model providers"), "neurology", "admin:llm_provider_changelist"),
-            _link(_("Spending by day"), "payments", "admin:llm_dailyuse_changelist"),
-        ],
-    },
-    {
-        "title": _("Work"),
-        "items": [
-            _link(_("Jobs"), "work_history", "admin:common_job_changelist"),
-            _link(_("Runs"), "forum", "admin:debates_run_changelist"),
-            _link(_("Projects"), "folder", "admin:projects_project_changelist"),
-        ],
-    },
-    {
-        "title": _("Records"),
-        "items": [
-            _link(_("Audit log"), "history", "audit_log"),
-            _link(_("Labels"), "label", "admin:labels_label_changelist"),
-            _link(_("Gold"), "verified", "admin:labels_gold_changelist"),
-            _link(_("Receipts of deletion"), "delete_history", "admin:authors_erasure_changelist"),
-        ],
-    },
+    _group(
+        _("Overview"),
+        _link(_("Overview"), "monitor_heart", "admin:index"),
+        _link(_("Back to LabelHub"), "arrow_back", "home") | {"active": _never},
+    ),
+    _group(
+        _("People"),
+        _link(_("Users"), "group", "admin:accounts_user_changelist"),
+        _link(_("API keys"), "key", "admin:accounts_apikey_changelist"),
+    ),
+    _group(
+        _("Models and spending"),
+        _link(_("Model providers"), "neurology", "admin:llm_provider_changelist"),
+        _link(_("Spending by day"), "payments", "admin:llm_dailyuse_changelist"),
+    ),
+    _group(
+        _("Work"),
+        _link(_("Jobs"), "work_history", "admin:common_job_changelist"),
+        _link(_("Runs"), "forum", "admin:debates_run_changelist"),
+    ),
+    _group(
+        _("Records"),
+        _link(_("Audit log"), "history", "audit_log"),
+        _link(_("Receipts of deletion"), "delete_history", "admin:authors_erasure_changelist"),
+    ),
 ]
 UNFOLD = {
     "SITE_TITLE": "LabelHub",

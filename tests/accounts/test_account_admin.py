@@ -163,6 +163,7 @@ def test_who_typed_wrong_passwords_is_listed_and_let_in(operator: Client, ada: U
     assert list(operations.locked_out()) == [ada]
     assert "ada" in operator.get("/admin/accounts/user/", {"locked": "yes"}).content.decode()
     act_in_console(operator, ada, "unlock")
+    assert not operations.locked_out().exists()
     assert browser.post("/accounts/login/", right).status_code == 302
     assert changes_of(ada) == [{"locked": [True, False]}]
 

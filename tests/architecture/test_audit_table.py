@@ -10,8 +10,8 @@ from django.urls import reverse
 from pytest_django import DjangoDbBlocker
 
 from apps.accounts.roles import Role
+from apps.common.field_words import FIELD_WORDS
 from apps.common.models import AuditEntry
-from apps.projects.audit_log import FIELDS
 from tests.architecture.access_table import PAGES, REST
 from tests.architecture.access_world import World, shared_world
 from tests.architecture.audit_table import (
@@ -91,7 +91,7 @@ def send(world: World, case: Case) -> str:
         person = world.people.get(case.actor)
         found = entries.filter(actor__user_id=person.pk) if person else entries
         happened = "" if found.exists() else f"{answer.status_code} {answer.content[:300]!r}"
-        unnamed = [name for entry in entries for name in entry.changes if name not in FIELDS]
+        unnamed = [name for entry in entries for name in entry.changes if name not in FIELD_WORDS]
         happened += f"without a label: {unnamed}" if unnamed else ""
         transaction.set_rollback(True)
     return happened

@@ -1,7 +1,7 @@
 """The operator's console: its first page, whom it lets in, jobs, runs and providers."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import Any
 
 import pytest
@@ -18,10 +18,11 @@ from apps.common.jobs import KINDS, RETRY_AFTER, start_job, work_on
 from apps.common.models import AuditEntry, Hold, Job, WorkerSign
 from apps.debates.models import Run
 from apps.llm.call_metrics import Use
-from apps.llm.models import Provider
+from apps.llm.models import DailyUse, Provider
 from apps.llm.services import add_use
 from labelhub.admin import KINDS as JOB_KINDS
 from labelhub.admin import job_page, list_jobs
+from labelhub.console.overview import read_spending
 from labelhub.worker import JOBS
 from tests.factories.accounts import ApiKeyFactory, UserFactory, act_in_console, browser_of
 from tests.factories.debates import project_with_items, started_run
@@ -77,6 +78,23 @@ def test_the_first_page_shows_all_in_a_fixed_number_of_queries(
     assert share_words(0.7) in page
     assert "2 more providers" in page
     assert "box " in page
+
+
+def test_only_the_days_on_which_a_price_was_unknown_cost_at_least_so_much() -> None:
+    now = timezone.now()
+    for name, ago, unpriced_today in (("early", 20, 0), ("late", 0, 1)):
+        provider = ProviderFactory.create(name=name)
+        day = now.astimezone(UTC).date() - timedelta(days=ago)
+        DailyUse.objects.create(provider=provider, day=day, requests=1, unpriced=1)
+        add_use(provider, Use(requests=1, cost_nanousd=10**9, unpriced=unpriced_today))
+    day = now.astimezone(UTC).date() - timedelta(days=25)
+    late = Provider.objects.get(name="late")
+    DailyUse.objects.create(provider=late, day=day, requests=1, cost_nanousd=10**9)
+    costs = {row["name"]: row["costs"] for row in read_spending(now)}
+    assert costs == {
+        "early": ["$1.00", "$1.00", "≥ $1.00"],
+        "late": ["≥ $1.00", "≥ $1.00", "≥ $2.00"],
+    }
 
 
 def test_an_empty_installation_says_what_to_do(operator: Client) -> None:
@@ -144,10 +162,7 @@ def test_only_operators_see_and_do_anything(outsiders: Iterator[Client]) -> None
 def test_pages_are_ours_and_write_by_services_alone(operator: Client) -> None:
     """Neither tables of libraries, nor audit rows, nor anything of the ledger can be changed."""
     names = {model._meta.model_name for model in admin.site._registry}
-    assert names == {
-        "user", "apikey", "project", "run", "provider", "dailyuse", "job", "label", "gold",
-        "erasure",
-    }  # fmt: skip
+    assert names == {"user", "apikey", "run", "provider", "dailyuse", "job", "erasure"}
     for model, page in admin.site._registry.items():
         assert isinstance(page, OperatorAdmin)
         url = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
@@ -167,7 +182,7 @@ def test_hostile_names_are_text(operator: Client) -> None:
     postpone(Job.objects.get().pk, HOSTILE)
     for url in (
         "/admin/", "/admin/common/job/", "/admin/debates/run/", "/admin/llm/provider/",
-        "/admin/projects/project/", "/admin/accounts/user/",
+        "/admin/accounts/user/",
     ):  # fmt: skip
         page = page_of(operator, url)
         assert "alert(1)" in page
@@ -258,3 +273,10 @@ def test_providers_are_paused_resumed_and_tested(operator: Client) -> None:
     assert "127.0.0.1" in page_of(operator, tested["Location"])
     provider.refresh_from_db()
     assert provider.state == "failing"
+
+
+@pytest.mark.parametrize("right", ["is_superuser", "is_staff"])
+def test_the_menu_leads_those_there_whom_it_lets_in(right: str) -> None:
+    browser = browser_of(UserFactory.create(**{right: True}))
+    lets_in = browser.get("/admin/").status_code == 200
+    assert ('href="/admin/"' in page_of(browser, "/")) == lets_in

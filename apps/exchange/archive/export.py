@@ -10,14 +10,13 @@ It is read in a transaction of its own, so that all rows are of one moment, howe
 
 import hashlib
 import json
-import queue
 import socket
-import threading
 import zipfile
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from operator import itemgetter
 from typing import Any
 
@@ -38,66 +37,27 @@ from apps.exchange.archive.tables import (
     translate_json,
 )
 from apps.exchange.archive.values import writer_of
-from apps.exchange.exporters.base import Chunks, ExportFormat, Sink, Source
+from apps.exchange.exporters.base import FileFormat, Sink
 from apps.projects.models import Project
 from labelhub.core.version import NAME, VERSION
 
 #: The version of the file format.
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-#: Rows that are read at once; pieces that wait to be written to disk.
-AT_ONCE, PIECES = 1000, 8
+#: Rows that are read at once.
+AT_ONCE = 1000
 COMPRESSION = 3
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-def _refuse_streaming(_chunks: Chunks, _source: Source) -> Iterator[bytes]:
-    raise NotImplementedError
-
-
 #: How saved exports call it; :class:`ProjectArchive` writes it.
-ARCHIVE = ExportFormat(
+ARCHIVE = FileFormat(
     name="archive",
     title=_("Project archive (.zip)"),
     suffix=".zip",
     content_type="application/zip",
-    write=_refuse_streaming,
     group=_("The whole project, for another LabelHub"),
 )
-
-
-class _Closed(Exception):
-    """Nobody reads on."""
-
-
-class _Reader(threading.Thread):
-    """Hands over the pieces of a file, then None, or the error that ended it."""
-
-    def __init__(self, source: Iterator[bytes]) -> None:
-        super().__init__(name="project-archive", daemon=True)
-        self.pieces: queue.Queue[bytes | Exception | None] = queue.Queue(PIECES)
-        self.closing = threading.Event()
-        self._source = source
-
-    def run(self) -> None:
-        """In the thread."""
-        try:
-            with _snapshot():
-                for piece in self._source:
-                    self._hand_over(piece)
-            self._hand_over(None)
-        except Exception as error:  # noqa: BLE001 - raised again where the file is written
-            with suppress(_Closed):
-                self._hand_over(error)
-        finally:
-            connections.close_all()
-
-    def _hand_over(self, piece: bytes | Exception | None) -> None:
-        while not self.closing.is_set():
-            with suppress(queue.Full):
-                self.pieces.put(piece, timeout=0.1)
-                return
-        raise _Closed
 
 
 class ProjectArchive:
@@ -128,25 +88,24 @@ class ProjectArchive:
     def pieces(self) -> Iterator[bytes]:
         """The file in pieces, in bounded memory. A thread reads: its connection holds one snapshot
         of the database, while the caller's may write its progress."""
-        reader = _Reader(self._write())
-        reader.start()
-        try:
-            while (piece := reader.pieces.get()) is not None:
-                if isinstance(piece, Exception):
-                    raise piece
-                yield piece
-        finally:
-            reader.closing.set()
-            reader.join()
+        source = self._write()
+        with ThreadPoolExecutor(1, "project-archive") as thread:
+            try:
+                while (piece := thread.submit(next, source, None).result()) is not None:
+                    yield piece
+            finally:
+                thread.submit(source.close).result()
 
-    def _write(self) -> Iterator[bytes]:
-        sink = Sink()
-        keys = {}
-        for table in tables():
-            keys[table.name] = self._keys(table)
-            yield b""  # whoever writes the file renews its lease
-        self._total = sum(map(len, keys.values())) or 1
-        with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
+    def _write(self) -> Generator[bytes, None, None]:
+        sink, keys = Sink(), {}
+        with (
+            _snapshot(),
+            zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive,
+        ):
+            for table in tables():
+                keys[table.name] = self._keys(table)
+                yield b""  # whoever writes the file renews its lease
+            self._total = sum(map(len, keys.values())) or 1
             for table in tables():
                 yield from self._write_table(archive, sink, table, keys.pop(table.name))
             # Models name providers.
@@ -221,7 +180,7 @@ def record_archive(
 
 @contextmanager
 def _snapshot() -> Iterator[None]:
-    """All that is read is of one moment; nobody waits for it."""
+    """All that this thread reads is of one moment; nobody waits for it."""
     postgresql = connection.vendor == "postgresql"
     begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" if postgresql else "BEGIN DEFERRED"
     with connection.cursor() as cursor:
@@ -231,3 +190,4 @@ def _snapshot() -> Iterator[None]:
     finally:
         with connection.cursor() as cursor:
             cursor.execute("ROLLBACK")
+        connections.close_all()

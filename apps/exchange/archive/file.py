@@ -17,15 +17,26 @@ from typing import Any, cast
 
 from apps.exchange.archive.export import FORMAT_VERSION, MANIFEST
 from apps.exchange.archive.tables import (
+    GOLD,
+    LABEL,
+    LOG,
     PROJECT,
+    PROMPT,
+    USER,
     Table,
     shared_tables,
     tables,
 )
 from apps.exchange.archive.values import BadValue, Check, reader_of
+from labelhub.core.debate.routing import read_rule
+from labelhub.core.echo.events import from_json
+from labelhub.core.echo.recommending.catalogue import read_item
 from labelhub.core.errors import LabelhubError
+from labelhub.core.interview.features import parse_feature
 from labelhub.core.phrases import Phrase
-from labelhub.core.schema import unstorable
+from labelhub.core.prompts import parse_prompt
+from labelhub.core.schema import Schema, parse_schema, unstorable
+from labelhub.core.schema.operations import parse_operations
 from labelhub.core.version import VERSION
 
 #: Bytes of the longest row, which takes fifty times as much memory, and of the manifest.
@@ -38,8 +49,7 @@ WIDEST = 10**11
 SMALLEST_SHARE = 1 / 400
 
 
-#: Checks what a row means; raises :class:`BadValue`.
-RowContent = Callable[[list[Any]], None]
+_Row = Mapping[str, Any]
 
 
 class RefusedArchive(LabelhubError):
@@ -95,7 +105,6 @@ class ArchiveFile:
         with _faults_of(MANIFEST):
             self._zip = zipfile.ZipFile(_Bounded(path))
             self.manifest = self._read_manifest()
-        self.members: dict[str, Member] = {}
         known = {table.name: table for table in (*shared_tables(), *tables())}
         stated = self.manifest.get("tables")
         if not isinstance(stated, dict) or not stated:
@@ -105,20 +114,20 @@ class ArchiveFile:
         names = sorted(info.filename for info in self._zip.infolist())
         if names != sorted([MANIFEST, *(known[name].member for name in stated)]):
             raise RefusedArchive("The archive does not hold the files that manifest.json lists.")
-        for name, table in known.items():
-            if name in stated:
-                self.members[name] = self._member(table, stated[name])
-        if self.members.get(PROJECT) is None or self.members[PROJECT].rows != 1:
+        self.members = {
+            name: self._member(table, stated[name])
+            for name, table in known.items()
+            if name in stated
+        }
+        if PROJECT not in self.members or self.members[PROJECT].rows != 1:
             raise RefusedArchive("An archive holds one project.")
-        if sum(self.members[t.name].rows for t in shared_tables() if t.name in self.members) > (
-            MOST_SHARED
-        ):
+        shared = [self.members[table.name] for table in shared_tables() if table.name in stated]
+        if sum(member.rows for member in shared) > MOST_SHARED:
             raise RefusedArchive(
                 "The archive names more than %(most)s people, models and prompts.", most=MOST_SHARED
             )
 
     def close(self) -> None:
-        """Close the file."""
         self._zip.close()
 
     def _read_manifest(self) -> dict[str, Any]:
@@ -136,7 +145,6 @@ class ArchiveFile:
             raise RefusedArchive("manifest.json: it has %(bad)s.", bad=bad)
         self.software = str(manifest["software"].get("version", ""))[:40]
         if manifest.get("format") != FORMAT_VERSION:
-            self.manifest = manifest
             raise self._too_new("")
         return manifest
 
@@ -169,19 +177,17 @@ class ArchiveFile:
             or info.header_offset + info.compress_size > self._bytes
         ):
             raise RefusedArchive("%(name)s is not as large as it should be.", name=table.member)
-        if info.flag_bits & 1 or info.compress_type not in (
-            zipfile.ZIP_STORED,
-            zipfile.ZIP_DEFLATED,
-        ):
+        packed = info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if packed or info.flag_bits & 1:  # or encrypted
             raise RefusedArchive("%(name)s is packed in an unknown way.", name=table.member)
         places = tuple(columns.index(name) if name in columns else None for name in ours)
         return Member(table, rows, first, last, size, sha256, places, len(columns))
 
     def rows(
-        self, name: str, *, after: int = 0, content: RowContent | None = None
+        self, name: str, *, after: int = 0, content: "ContentCheck | None" = None
     ) -> Iterator[list[Any]]:
         """The rows of a table as lists of values of its columns, without the first ones; the
-        checksum is that of all rows. ``content`` checks them further.
+        checksum is that of all rows. ``content`` checks what they mean.
 
         Raises:
             RefusedArchive: names what is wrong, and in which row.
@@ -215,13 +221,12 @@ class RowCheck:
     """Turns the lines of a member into rows."""
 
     def __init__(
-        self, member: Member, members: Mapping[str, Member], content: RowContent | None
+        self, member: Member, members: Mapping[str, Member], content: "ContentCheck | None"
     ) -> None:
         self._member, self._members, self._last = member, members, 0
         self._content = content
         table = member.table
         self._checks: list[Check] = [reader_of(column) for column in table.fields]
-        self._defaults: list[Callable[[], Any]] = [column.get_default for column in table.fields]
         self._key = table.fields.index(table.model._meta.pk)
 
     def __call__(self, line: bytes, number: int) -> list[Any]:
@@ -235,9 +240,7 @@ class RowCheck:
             for place, field in enumerate(table.fields):
                 column = field.name
                 source = self._member.places[place]
-                value = (
-                    self._defaults[place]() if source is None else self._checks[place](raw[source])
-                )
+                value = field.get_default() if source is None else self._checks[place](raw[source])
                 row.append(value)
                 target = table.references.get(place)
                 if target is not None and value is not None:
@@ -245,7 +248,7 @@ class RowCheck:
             column = ""
             self._check_key(row[self._key])
             if self._content is not None:
-                self._content(row)
+                self._content.check(table, row)
         except (BadValue, ValueError, RecursionError) as error:
             words = error.args[0] if isinstance(error, BadValue) else Phrase("is no row")
             raise RefusedArchive(
@@ -268,6 +271,71 @@ class RowCheck:
             raise BadValue(Phrase("it refers to a row that the archive does not have"))
         if member is self._member and own and key >= own:
             raise BadValue(Phrase("it refers to a later row"))
+
+
+class ContentCheck:
+    """What rows mean: the checks that types and lengths of columns do not make. In the order of
+    loading, as labels are checked by the schemas before them."""
+
+    def __init__(self) -> None:
+        self._schemas: dict[int, Schema] = {}
+        self._names: set[str] = set()
+        #: Values that were found canonical, by their schema.
+        self._canonical: set[tuple[int, str]] = set()
+        self._checks: dict[str, Callable[[_Row], object]] = {
+            USER: self._check_person,
+            PROMPT: _check_prompt,
+            LABEL: self._check_value,
+            GOLD: self._check_value,
+            LOG: lambda row: from_json(row["kind"], row["ref"], row["data"]),
+            "echo.CatalogueItem": lambda row: read_item(row["definition"]),
+            "authors.Feature": lambda row: parse_feature(row["definition"]),
+            "debates.RoutingRule": lambda row: read_rule(row["definition"]),
+            "projects.LabelSchema": self._keep_schema,
+            "projects.SchemaChange": lambda row: (
+                row["operations"] and parse_operations(row["operations"])
+            ),
+        }
+
+    def check(self, table: Table, row: list[Any]) -> None:
+        """Raises BadValue: the row cannot be."""
+        check = self._checks.get(table.name)
+        if check is None:
+            return
+        names = [column.name for column in table.fields]
+        try:
+            check(dict(zip(names, row, strict=True)))
+        except LabelhubError as error:
+            raise BadValue(error.message) from None
+
+    def _keep_schema(self, row: _Row) -> None:
+        self._schemas[row["id"]] = parse_schema(row["definition"])
+
+    def _check_person(self, row: _Row) -> None:
+        if row["username"] in self._names:
+            raise BadValue(Phrase("the user name comes twice"))
+        self._names.add(row["username"])
+
+    def _check_value(self, row: _Row) -> None:
+        value, schema = row["value"], self._schemas[row["schema"]]
+        if value is None:
+            return
+        if schema.task.item_options:
+            if not isinstance(value, str):
+                raise BadValue(Phrase("the value is no text"))
+            return
+        known = (row["schema"], json.dumps(value))
+        if known not in self._canonical:
+            if schema.normalise(value) != value:
+                raise BadValue(Phrase("the value is not as LabelHub stores it"))
+            if len(self._canonical) < 10_000:
+                self._canonical.add(known)
+
+
+def _check_prompt(row: _Row) -> None:
+    """A prompt that every project shares is what its hash says."""
+    if parse_prompt(row["name"], row["body"]).hash != row["hash"]:
+        raise BadValue(Phrase("its text is not that of its hash"))
 
 
 def _stated(name: str, stated: Any) -> tuple[list[str], int, int, int, int, str]:

@@ -1,12 +1,16 @@
-"""Imports of archives: checked as a whole, then loaded in chunks that a kill can interrupt.
+"""Imports of archives: checked as a whole, then loaded in chunks that a kill can interrupt. Until
+the last chunk nobody sees the project.
 
 Each table gets a block of keys that nothing else has: a new key is the old one plus the shift of
 its table. So order and references stay, no reference can lead out of the project, and nothing need
-be remembered about single rows. Until the last chunk nobody sees the project.
+be remembered about single rows.
 """
 
 import hashlib
-from copy import copy
+import secrets
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -15,9 +19,10 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.utils import timezone
 
 from apps.accounts.models import User
+from apps.authors.models import Author, Site
 from apps.common import shared_files
 from apps.common.audit import Action, record
-from apps.common.bulk import refresh_statistics, reserve_block
+from apps.common.bulk import insert_rows, refresh_statistics, reserve_block
 from apps.common.jobs import (
     RETRY_AFTER,
     JobRun,
@@ -29,16 +34,38 @@ from apps.common.jobs import (
     work_on,
 )
 from apps.common.queues import HEAVY
-from apps.exchange.archive.content import ContentCheck
-from apps.exchange.archive.file import ArchiveFile, RefusedArchive
-from apps.exchange.archive.loader import CHUNK, MOST_NAMES, Loader, People, keyed_by, slug_for
+from apps.common.rows import new_row
+from apps.common.sealing import seal
+from apps.debates.models import Run
+from apps.echo.models import Experiment, LogEvent
+from apps.exchange.archive.file import ArchiveFile, ContentCheck, Member, RefusedArchive
 from apps.exchange.archive.tables import (
+    EVENT_NAMES,
+    JSON_KEYS,
+    KEYS,
+    LABEL,
+    LOG,
+    MODEL,
+    PROGRESS,
     PROJECT,
+    PROMPT,
+    PROVIDER,
+    STATE,
+    STOPPED,
+    USER,
+    Table,
     tables,
+    translate_event,
+    translate_json,
 )
 from apps.exchange.models import ProjectImport
 from apps.exchange.services.imports import discard_file
+from apps.labels.models import Label
+from apps.labels.services.item_ledger import read_ledgers
+from apps.labels.services.states import lock_states, settle_states
+from apps.llm.models import ModelSpec, PromptVersion, Provider
 from apps.projects.models import Project
+from apps.projects.selectors import free_slug
 from labelhub.core.errors import Conflict, InvalidInput, NotFound, Unavailable
 from labelhub.core.phrases import Phrase, join_sentences
 
@@ -46,6 +73,10 @@ KIND = "exchange.import_project"
 Status = ProjectImport.Status
 #: Imports that may wait or work at once.
 CONCURRENT = 3
+#: Rows of a transaction; longer rows make shorter chunks.
+CHUNK, CHUNK_BYTES = 1000, 8 * 1024**2
+#: Names in the result.
+MOST_NAMES = 200
 
 
 def request_import(
@@ -67,15 +98,15 @@ def request_import(
         Conflict: three imports are unfinished.
     """
     try:
-        archive = ArchiveFile(path)
-        archive.close()
+        with closing(ArchiveFile(path)) as archive:
+            rows = sum(member.rows for member in archive.members.values())
         row = ProjectImport(
             file_name="".join(filter(str.isprintable, file_name))[:255],
             stored_path=shared_files.name_of(path),
             slug=slug.strip(),
             dry_run=dry_run,
             match_people=match_people,
-            rows_total=sum(member.rows for member in archive.members.values()),
+            rows_total=rows,
             created_by=actor,
         )
         _check_slug(row.slug)
@@ -144,16 +175,17 @@ def fail_import(import_id: int, error: Exception) -> None:
     if "shifts" in row.cursor and row.status != Status.UNDOING:
         row.status = Status.UNDOING
         start_job(KIND, row.pk)
+        row.save(update_fields=["status", "message"])
     else:
-        row.status, row.finished_at = Status.FAILED, timezone.now()
-        transaction.on_commit(partial(_discard, copy(row)))
-        row.stored_path = ""
-    row.save(update_fields=["status", "message", "finished_at", "stored_path"])
+        _end(row, Status.FAILED)
 
 
-def _discard(row: ProjectImport) -> None:
+def _end(row: ProjectImport, status: Status) -> None:
+    """With the transaction, which also has the stored archive deleted."""
     if row.stored_path:
-        shared_files.delete(row.stored_path)
+        transaction.on_commit(partial(shared_files.delete, row.stored_path))
+    row.status, row.finished_at, row.stored_path, row.cursor = status, timezone.now(), "", {}
+    row.save()
 
 
 @job(KIND, fail=fail_import, queue=HEAVY)
@@ -165,7 +197,11 @@ def import_project(run: JobRun) -> None:
         return
     try:
         if row.status == Status.UNDOING:
-            _undo(run, row)
+            delete_loaded(run, row)
+            with run.last_chunk():
+                Project.objects.filter(pk=row.project_id or 0).delete()
+                row.project = None
+                _end(row, Status.FAILED)
         else:
             _read(run, row)
     except (IntegrityError, DataError) as error:
@@ -180,13 +216,11 @@ def _read(run: JobRun, row: ProjectImport) -> None:
         archive = ArchiveFile(shared_files.local_copy(row.stored_path))
     except Unavailable as error:
         raise Postponed(error.message, RETRY_AFTER) from error
-    try:
+    with closing(archive):
         if row.status != Status.LOADING:
             _check(run, row, archive)
         if not row.dry_run:
             _load(run, row, archive)
-    finally:
-        archive.close()
 
 
 def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
@@ -195,8 +229,8 @@ def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
         row.status, row.rows_done = Status.CHECKING, 0
         row.save(update_fields=["status", "rows_done"])
     content, done = ContentCheck(), 0
-    for name, member in archive.members.items():
-        for _ in archive.rows(name, content=content.of(member.table)):
+    for name in archive.members:
+        for _ in archive.rows(name, content=content):
             done += 1
             if done % CHUNK == 0:
                 run.keep()
@@ -213,8 +247,8 @@ def _check(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
     row.result = _findings(row, archive) | {"sha256": digest.hexdigest()}
     if row.dry_run:
         with run.last_chunk():
-            _end(row, Phrase("The archive can be imported; nothing was changed."))
-        _discard(row)
+            row.message = Phrase("The archive can be imported; nothing was changed.")
+            _end(row, Status.DONE)
         return
     with run.chunk():
         row.status, row.rows_done = Status.LOADING, 0
@@ -239,15 +273,15 @@ def _findings(row: ProjectImport, archive: ArchiveFile) -> dict[str, Any]:
 
 
 def _load(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
-    _reserve(run, row, archive)
     loader = Loader(run, row, archive)
+    loader.reserve()
     loader.load()
     large = [member.table.model for member in archive.members.values() if member.rows >= CHUNK]
     refresh_statistics(*large)
     with run.last_chunk():
         loader.finish()
-        done = Phrase("%(rows)s rows were loaded.", rows=row.rows_done)
-        _end(row, done)
+        row.message = Phrase("%(rows)s rows were loaded.", rows=row.rows_done)
+        _end(row, Status.DONE)
         record(
             Action.PROJECT_IMPORTED,
             row.project,
@@ -258,33 +292,299 @@ def _load(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
                 "rows": (None, row.rows_done),
             },
         )
-    _discard(row)
 
 
-def _end(row: ProjectImport, message: Phrase) -> None:
-    ended = copy(row)
-    ended.status, ended.message, ended.finished_at = Status.DONE, message, timezone.now()
-    ended.stored_path, ended.cursor = "", {}
-    ended.save()
+def slug_for(slug: str) -> str:
+    """A short name like it that no project has."""
+    return free_slug(slug) or f"project-{secrets.token_hex(4)}"
 
 
-def _reserve(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
-    """Keys for each table, so that nothing else takes them; a kill loses one block at most."""
-    shifts = row.cursor.setdefault("shifts", {})
-    for table in tables():
-        member = archive.members.get(table.name)
-        if member is None or not member.rows or not table.counted or table.name in shifts:
-            continue
-        with run.chunk():
-            count = member.last - member.first + 1
-            first = reserve_block(table.model, count)
-            shifts[table.name] = first - member.first
-            row.cursor.setdefault("blocks", {})[table.name] = [first, first + count - 1]
-            row.save(update_fields=["cursor"])
+class People:
+    """The accounts of this server for the people in an archive, by their keys there."""
+
+    def __init__(self, row: ProjectImport, archive: ArchiveFile) -> None:
+        names = dict(archive.rows(USER)) if USER in archive.members else {}
+        wanted = list(names.values()) if row.match_people else []
+        here: dict[str, int] = {}
+        for start in range(0, len(wanted), CHUNK):
+            some = User.objects.filter(username__in=wanted[start : start + CHUNK])
+            here |= dict(some.values_list("username", "pk"))
+        self.by_key = {key: here[name] for key, name in names.items() if name in here}
+        self.found = [name for name in names.values() if name in here]
+        self.missing = [name for name in names.values() if name not in here]
 
 
-def _undo(run: JobRun, row: ProjectImport) -> None:
-    """Delete what was loaded, table by table from the last, in chunks."""
+def keyed_by(table: Table, by_name: Mapping[str, Table]) -> Table:
+    """The table whose keys are those of ``table``."""
+    while not table.counted:
+        table = by_name[table.references[0]]
+    return table
+
+
+class Loader:
+    """Loads an archive into the blocks that were reserved for it."""
+
+    def __init__(self, run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
+        self._run, self._row, self._archive = run, row, archive
+        self._shifts: dict[str, int] = row.cursor.setdefault("shifts", {})
+        self._people = People(row, archive).by_key
+        self._tables = {table.name: table for table in tables()}
+        #: Of shared tables, the rows here by the keys there.
+        self._shared: dict[str, dict[str, int]] = row.cursor.setdefault("shared", {})
+        #: What no file may say, or not as it is.
+        self._changes: dict[str, Callable[[list[Any]], None]] = {
+            PROJECT: self._change_project,
+            LABEL: self._change_labels,
+            LOG: self._change_log,
+            "authors.Site": self._change_sites,
+            "echo.Experiment": self._change_experiments,
+        }
+
+    def reserve(self) -> None:
+        """Keys for each table, so that nothing else takes them; a kill loses one block at most."""
+        for table in tables():
+            member = self._archive.members.get(table.name)
+            if member and member.rows and table.counted and table.name not in self._shifts:
+                with self._run.chunk():
+                    count = member.last - member.first + 1
+                    first = reserve_block(table.model, count)
+                    self._shifts[table.name] = first - member.first
+                    blocks = self._row.cursor.setdefault("blocks", {})
+                    blocks[table.name] = [first, first + count - 1]
+                    self._row.save(update_fields=["cursor"])
+
+    def load(self) -> None:
+        """All tables, from where the last worker was."""
+        cursor = self._row.cursor
+        for table in tables():
+            if table.name not in self._archive.members or table.name in cursor.get("loaded", []):
+                continue
+            rows = self._archive.rows(table.name, after=cursor.setdefault("row", 0))
+            while chunk := self._next_rows(rows):
+                with self._run.chunk():
+                    self._insert(table, chunk)
+                    cursor["row"] += len(chunk)
+                    self._row.rows_done += len(chunk)
+                    self._save()
+            with self._run.chunk():
+                if table.name == PROJECT:
+                    self._match_shared()
+                cursor.setdefault("loaded", []).append(table.name)
+                cursor["row"] = 0
+                self._save()
+
+    def _next_rows(self, rows: Iterator[list[Any]]) -> list[list[Any]]:
+        chunk: list[list[Any]] = []
+        size = 0
+        while len(chunk) < CHUNK and size < CHUNK_BYTES and (row := next(rows, None)):
+            chunk.append(row)
+            size += self._archive.row_size
+        return chunk
+
+    def finish(self) -> None:
+        """Switch on what waited until all rows were there."""
+        row = self._row
+        project = Project.objects.get(pk=row.project_id or 0)
+        Project.objects.filter(pk=project.pk).update(loading=False)
+        row.project = project
+        row.result |= {
+            "sites": [
+                {"name": name, "public_key": key, "renewed": key in row.cursor.get("renewed", [])}
+                for name, key in project.sites.values_list("name", "public_key")
+            ][:MOST_NAMES],
+        }
+
+    def _save(self) -> None:
+        self._row.save(update_fields=["cursor", "rows_done", "project", "result"])
+
+    def translate(self, target: str, key: int) -> int | None:
+        """The key here of a row of the archive; None if it means nothing here."""
+        if target == USER:
+            return self._people.get(key)
+        if target in self._shared:
+            return self._shared[target].get(str(key))
+        member = self._archive.members.get(target)
+        if member is None or not member.has(key):
+            return None
+        return self._shift(member, key)
+
+    def _shift(self, member: Member, key: int) -> int:
+        """The key here of a row whose key may be that of another table's row."""
+        return key + self._shifts[keyed_by(member.table, self._tables).name]
+
+    def _progress(self, target: str, key: int) -> int:
+        """The last row up to a key."""
+        member = self._archive.members.get(target)
+        if member is None or not member.has(min(key, member.last)):
+            return 0
+        return self._shift(member, min(key, member.last))
+
+    def _insert(self, table: Table, rows: list[list[Any]]) -> None:
+        people = table.named("assignees") if table.name == STATE else None
+        before = [] if people is None else [len(row[people]) for row in rows]
+        kept = self._translate_rows(table, rows)
+        self._row.result["rows_left_out"] += len(rows) - len(kept)
+        names = [column.attname for column in table.fields]
+        made: list[Any] = [new_row(table.model, dict(zip(names, row, strict=True))) for row in kept]
+        if change := self._changes.get(table.name):
+            change(made)
+        self._renew(table, made)
+        insert_rows(made, keyed=True)
+        if table.name == PROJECT:
+            self._row.project_id = made[0].pk
+        states = zip(made, before, strict=True) if before else ()
+        # Nothing is kept for people who are not here.
+        if items := [state.pk for state, count in states if len(state.assignees) < count]:
+            project = Project.objects.get(pk=self._row.project_id or 0)
+            settle_states(project, lock_states(items), read_ledgers(items))
+
+    def _translate_rows(self, table: Table, rows: list[list[Any]]) -> list[list[Any]]:
+        """Rows with the keys of this server; without those of people who are not here."""
+        kept = rows
+        for place, column in enumerate(table.fields):
+            change = self._change_of(table, place)
+            if change is None:
+                continue
+            for row in kept:
+                if row[place] is not None:
+                    row[place] = change(row[place])
+            if table.references.get(place) == USER and not column.null:
+                kept = [row for row in kept if row[place] is not None]
+        return kept
+
+    def _change_of(self, table: Table, place: int) -> Callable[[Any], Any] | None:
+        """What becomes of the values of a column; None: they stay."""
+        column = table.fields[place]
+        name = str(column)
+        if target := table.references.get(place):
+            return partial(self.translate, target)
+        if column.primary_key:
+            return partial(self._shift, self._archive.members[table.name])
+        if key_of := KEYS.get(name):
+            return lambda key: self.translate(key_of, key) or 0
+        if target := PROGRESS.get(name):
+            return partial(self._progress, target)
+        if spec := JSON_KEYS.get(name):
+            return partial(translate_json, spec=spec, translate=self.translate)
+        if name in EVENT_NAMES:
+            return partial(translate_event, translate=self.translate)
+        if stops := STOPPED.get(name):
+            return lambda status: stops.get(status, status)
+        return None
+
+    def _renew(self, table: Table, rows: list[Any]) -> None:
+        """Other public names for those that somebody has here."""
+        for column in table.fields:
+            if not column.unique or column.primary_key or column.is_relation:
+                continue
+            names = [getattr(row, column.name) for row in rows]
+            found = table.rows.filter(**{f"{column.name}__in": list(filter(None, names))})
+            taken = set(found.values_list(column.name, flat=True))
+            for row, name in zip(rows, names, strict=True):
+                if name in taken:
+                    setattr(row, column.name, self._other(name))
+
+    def _other(self, name: Any) -> Any:
+        """The same each time, so that references to it can be found."""
+        if isinstance(name, uuid.UUID):
+            return uuid.uuid5(name, str(self._row.pk))
+        key = f"pk_{secrets.token_urlsafe(18)}"
+        self._row.cursor.setdefault("renewed", []).append(key)
+        return key
+
+    def _change_project(self, rows: list[Project]) -> None:
+        slug = self._row.slug
+        if Project.objects.filter(slug=slug).exists():
+            slug = self._row.slug = self._row.result["slug"] = slug_for(slug)
+        rows[0].slug, rows[0].loading = slug, True
+
+    def _change_labels(self, rows: list[Label]) -> None:
+        """The uids of runs that got another one."""
+        others = {self._other(uid): uid for row in rows if (uid := row.run_uid) is not None}
+        renewed = Run.objects.filter(project=self._row.project_id, uid__in=list(others))
+        changed = {others[uid]: uid for uid in renewed.values_list("uid", flat=True)}
+        for row in rows:
+            if row.run_uid in changed:
+                row.run_uid = changed[row.run_uid]
+
+    def _change_log(self, rows: list[LogEvent]) -> None:
+        """The log names authors by their uid, which may be another one."""
+        authors = Author.objects.filter(pk__in={row.author_id for row in rows} - {None})
+        uids = dict(authors.values_list("pk", "uid"))
+        for row in rows:
+            if row.author_id in uids and "author" in row.data:
+                row.data |= {"author": uids[row.author_id].hex}
+
+    def _change_sites(self, rows: list[Site]) -> None:
+        for row in rows:
+            row.enabled = False
+
+    def _change_experiments(self, rows: list[Experiment]) -> None:
+        """Arms are assigned by a key that does not travel: a running experiment is over."""
+        for row in rows:
+            row.sealed_key = seal(secrets.token_bytes(32))
+            if row.started_at is not None and row.ended_at is None:
+                row.ended_at = timezone.now()
+
+    def _match_shared(self) -> None:
+        """Prompts by their hash, models by the names of their provider and their own; what is not
+        here becomes a model of a provider without address and key, that only this project has."""
+        members = self._archive.members
+        prompts: dict[str, int] = {}
+        for key, hash_, name, body in self._archive.rows(PROMPT) if PROMPT in members else ():
+            version, _ = PromptVersion.objects.get_or_create(
+                hash=hash_, defaults={"name": name, "body": body}
+            )
+            prompts[str(key)] = version.pk
+        self._shared[PROMPT] = prompts
+        self._shared[MODEL] = {}
+        if MODEL not in members:
+            return
+        providers = {row[0]: row for row in self._archive.rows(PROVIDER)}
+        table = members[MODEL].table
+        missing = self._row.result["models_missing"]
+        for row in self._archive.rows(MODEL):
+            fields = {column.name: value for column, value in zip(table.fields, row, strict=True)}
+            key, provider = fields.pop("id"), providers.get(fields.pop("provider"))
+            if provider is None:
+                raise RefusedArchive("The model %(name)s has no provider.", name=fields["name"])
+            model, found = self._model(provider, fields)
+            self._shared[MODEL][str(key)] = model.pk
+            if not found and len(missing) < MOST_NAMES:
+                missing.append(f"{provider[1]}/{model.name}")
+
+    def _model(self, provider: Sequence[Any], fields: dict[str, Any]) -> tuple[ModelSpec, bool]:
+        _, name, preset, kind = provider
+        shared = ModelSpec.objects.filter(
+            provider__project=None,
+            provider__removed_at=None,
+            provider__name=name,
+            provider__kind=kind,
+            name=fields["name"],
+        ).first()
+        if shared is not None:
+            return shared, True
+        place, _ = Provider.objects.get_or_create(
+            project_id=self._row.project_id,
+            name=name,
+            removed_at=None,
+            defaults={"preset": preset, "kind": kind},
+        )
+        own = ModelSpec.objects.filter(provider=place, name=fields["name"]).first()
+        if own is None:
+            own = ModelSpec(provider=place, **fields)
+            try:
+                own.full_clean()
+            except ValidationError as error:
+                raise RefusedArchive(
+                    "The model %(name)s: %(reason)s", name=own.name, reason=" ".join(error.messages)
+                ) from None
+            own.save()
+        return own, False
+
+
+def delete_loaded(run: JobRun, row: ProjectImport) -> None:
+    """Delete what was loaded but the project, table by table from the last, in chunks."""
     blocks: dict[str, list[int]] = row.cursor.get("blocks", {})
     quote, by_name = connection.ops.quote_name, {table.name: table for table in tables()}
     for table in reversed(tables()):
@@ -302,10 +602,3 @@ def _undo(run: JobRun, row: ProjectImport) -> None:
                     block,
                 )
                 deleted = cursor.rowcount
-    with run.last_chunk():
-        Project.objects.filter(pk=row.project_id or 0).delete()
-        row.status, row.finished_at = Status.FAILED, timezone.now()
-        ended = copy(row)
-        row.stored_path, row.cursor, row.project_id = "", {}, None
-        row.save()
-    _discard(ended)

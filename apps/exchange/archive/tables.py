@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeGuard
+from typing import Any
 
 from django.apps import apps
 from django.db import models
@@ -181,13 +181,9 @@ def _table(name: str, path: str, names: tuple[str, ...] = ()) -> Table:
     references = {
         place: column.related_model._meta.label
         for place, column in enumerate(fields)
-        if _is_model(column.related_model)
+        if isinstance(column.related_model, type)
     }
     return Table(name, model, path, fields, references)
-
-
-def _is_model(target: object) -> "TypeGuard[type[models.Model]]":
-    return isinstance(target, type)
 
 
 @cache
@@ -201,7 +197,7 @@ def _paths() -> dict[str, str]:
                 continue
             for column in model._meta.concrete_fields:
                 target = column.related_model
-                if column.null or not _is_model(target) or target._meta.label not in reached:
+                if column.null or not isinstance(target, type) or target._meta.label not in reached:
                     continue
                 way = found[target._meta.label]
                 found[model._meta.label] = column.name if way == "pk" else f"{column.name}__{way}"

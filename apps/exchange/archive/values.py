@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -80,28 +81,18 @@ def reader_of(field: _Field) -> Check:
 
 
 def _reader(field: _Field) -> Check:
-    if field.is_relation:
-        return _whole
-    for kind, make in _READERS:
+    if isinstance(field, models.JSONField):
+        return partial(_json, expected=field.default if field.default in (dict, list) else object)
+    if isinstance(field, models.IntegerField):
+        # Those of PostgreSQL, as SQLite has none.
+        low, high = BaseDatabaseOperations.integer_field_ranges[field.get_internal_type()]
+        return partial(_whole, least=low, most=high)
+    for kind, read in _READERS:
         if isinstance(field, kind):
-            return make(field)
+            return read
+    if isinstance(field, models.CharField | models.TextField):
+        return partial(_text, longest=field.max_length or math.inf)
     raise TypeError(f"Archives cannot hold {field}: say in LEFT_OUT why it does not travel.")
-
-
-def _read_json(field: _Field) -> Check:
-    expected = field.default if field.default in (dict, list) else object
-    return lambda raw: _json(raw, expected)
-
-
-def _read_text(field: _Field) -> Check:
-    longest = field.max_length or math.inf
-    return lambda raw: _text(raw, longest)
-
-
-def _read_whole(field: _Field) -> Check:
-    # Those of PostgreSQL, as SQLite has none.
-    low, high = BaseDatabaseOperations.integer_field_ranges[field.get_internal_type()]
-    return lambda raw: _whole(raw, low, high)
 
 
 def _typed(raw: Any, kind: type) -> Any:
@@ -195,17 +186,14 @@ def _phrases_in(value: Any) -> Iterator[Phrase]:
             yield from _phrases_in(part)
 
 
-#: Kind of field → what makes its reader; the first that fits.
-_READERS: tuple[tuple[type[_Field], Callable[[Any], Check]], ...] = (
-    (models.JSONField, _read_json),
-    (PhraseField, lambda _: _phrase),
-    (models.CharField, _read_text),
-    (models.TextField, _read_text),
-    (models.BooleanField, lambda _: lambda raw: _typed(raw, bool)),
-    (models.IntegerField, _read_whole),
-    (models.FloatField, lambda _: _number),
-    (models.DecimalField, lambda _: lambda raw: _parsed(raw, Decimal)),
-    (models.DateTimeField, lambda _: _moment),
-    (models.DateField, lambda _: lambda raw: _parsed(raw, date.fromisoformat)),
-    (models.UUIDField, lambda _: lambda raw: _parsed(raw, UUID)),
+#: Kind of field → what reads its values.
+_READERS: tuple[tuple[type[_Field], Check], ...] = (
+    (models.ForeignKey, _whole),
+    (PhraseField, _phrase),
+    (models.BooleanField, partial(_typed, kind=bool)),
+    (models.FloatField, _number),
+    (models.DecimalField, partial(_parsed, parse=Decimal)),
+    (models.DateTimeField, _moment),
+    (models.DateField, partial(_parsed, parse=date.fromisoformat)),
+    (models.UUIDField, partial(_parsed, parse=UUID)),
 )

@@ -18,7 +18,7 @@ from apps.exchange.exporters import (
     studio_config,
     wide,
 )
-from apps.exchange.exporters.base import ExportFormat, Row, Source
+from apps.exchange.exporters.base import ExportFormat, FileFormat, Row, Source
 from apps.exchange.exporters.ledger import gold_chunks, ledger_chunks
 from apps.labels.models import Gold, Label
 from apps.projects.models import Item, ItemChange, Project
@@ -64,7 +64,7 @@ def export_format(name: str) -> ExportFormat:
 
 
 def file_name(
-    project: Project, wanted: ExportFormat, *, filters: Mapping[str, Any], tag: str = ""
+    project: Project, wanted: FileFormat, *, filters: Mapping[str, Any], tag: str = ""
 ) -> str:
     """The file name of a download; ``tag`` distinguishes files of the same project."""
     parts = [project.slug, slugify(filters.get("filter", ""))[:40], filters.get("only", ""), tag]

@@ -50,20 +50,26 @@ class Source:
         return self.version.parsed
 
 
-@dataclass(frozen=True, slots=True)
-class ExportFormat:
-    """One export format: ``write`` turns chunks of rows into pieces of the file, as they come.
-
-    ``lossless`` formats make the same ledger when they are imported. ``group`` is the heading that
-    people find it under. What holds Parquet needs that extra.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFormat:
+    """A kind of file that people choose; ``group`` is the heading that they find it under."""
 
     name: str
     title: StrOrPromise
     suffix: str
     content_type: str
-    write: Callable[[Chunks, Source], Iterator[bytes]]
     group: StrOrPromise = OTHER_TOOLS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFormat(FileFormat):
+    """One export format: ``write`` turns chunks of rows into pieces of the file, as they come.
+
+    ``lossless`` formats make the same ledger when they are imported. What holds Parquet needs that
+    extra.
+    """
+
+    write: Callable[[Chunks, Source], Iterator[bytes]]
     lossless: bool = True
     is_parquet: bool = False
 

@@ -36,7 +36,7 @@ from apps.exchange.exporters import (
     file_name,
     next_cursor,
 )
-from apps.exchange.exporters.base import ExportFormat
+from apps.exchange.exporters.base import FileFormat
 from apps.exchange.manifests import ExportTally, build_manifest
 from apps.exchange.models import SavedExport
 from apps.exchange.saved import files
@@ -119,7 +119,7 @@ PACE = 2.0
 AT_ONCE = 3
 
 
-def saved_format(name: str) -> ExportFormat:
+def saved_format(name: str) -> FileFormat:
     """A format that is saved: those of :func:`export_format`, and the archive."""
     return ARCHIVE if name == ARCHIVE.name else export_format(name)
 

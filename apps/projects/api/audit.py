@@ -13,17 +13,17 @@ from apps.common.api.pagination import NewestFirst
 from apps.common.audit import address_of
 from apps.common.models import AuditEntry
 from apps.projects.api.viewsets import ProjectViewSet
-from apps.projects.audit_log import AuditFilter, actor_name, all_entries, entries_of, subject_name
+from apps.projects.audit_log import AuditFilter, all_entries, entries_of
 
 
 class ProjectAuditSerializer(serializers.ModelSerializer[AuditEntry]):
     """Something that somebody did."""
 
-    who = serializers.SerializerMethodField(help_text="User name; else a command or `system`.")
+    who = serializers.CharField(read_only=True, help_text="User name; else a command or `system`.")
     user = serializers.IntegerField(
         source="actor.user_id", allow_null=True, default=None, help_text="Their id."
     )
-    subject = serializers.SerializerMethodField(help_text="Its name, as it was then.")
+    subject = serializers.CharField(read_only=True, help_text="Its name, as it was then.")
     changes = serializers.DictField(
         child=serializers.ListField(child=serializers.JSONField(allow_null=True)),
         help_text="Field → [old value, new value]; both null where values are not recorded.",
@@ -35,12 +35,6 @@ class ProjectAuditSerializer(serializers.ModelSerializer[AuditEntry]):
             "id", "at", "who", "user", "via", "action", "project", "subject_type", "subject_id",
             "subject", "changes",
         )  # fmt: skip
-
-    def get_who(self, entry: AuditEntry) -> str:
-        return actor_name(entry)
-
-    def get_subject(self, entry: AuditEntry) -> str:
-        return subject_name(entry)
 
 
 class AuditSerializer(ProjectAuditSerializer):

@@ -21,11 +21,9 @@ from apps.projects.audit_log import (
     OPERATOR_COLUMNS,
     AuditFilter,
     action_label,
-    actor_name,
     all_entries,
     change_words,
     entries_of,
-    subject_name,
 )
 from apps.projects.models import Project
 from apps.projects.pages import project_page, project_view
@@ -64,8 +62,6 @@ def _list(
             {
                 "entry": entry,
                 "action": action_label(entry),
-                "who": actor_name(entry),
-                "subject": subject_name(entry),
                 "changes": change_words(entry),
                 "address": address_of(entry) if with_address else "",
             }

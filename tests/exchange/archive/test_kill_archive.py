@@ -10,7 +10,7 @@ from django.db import connections
 
 from apps.common.jobs import work_on
 from apps.common.models import Job
-from apps.exchange.archive import loader
+from apps.exchange.archive import services
 from apps.exchange.archive.export import ProjectArchive
 from apps.exchange.archive.services import request_import, run_import
 from apps.exchange.models import ProjectImport
@@ -73,18 +73,18 @@ def test_a_killed_import_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     row = request_import(
         path=store_upload([path.read_bytes()]), file_name="a", actor=None, send=False
     )
-    insert = loader.Loader._insert
-    monkeypatch.setattr(loader, "CHUNK", 1)
+    insert = services.Loader._insert
+    monkeypatch.setattr(services, "CHUNK", 1)
     # In the check, in the first rows, in the thick of it, and near the end.
-    monkeypatch.setattr(loader.People, "__init__", dying(loader.People.__init__, 1))
+    monkeypatch.setattr(services.People, "__init__", dying(services.People.__init__, 1))
     assert killed(lambda: run_import(row))
     monkeypatch.undo()
-    monkeypatch.setattr(loader, "CHUNK", 1)
+    monkeypatch.setattr(services, "CHUNK", 1)
     for calls in (1, 30, 40, 20):
-        monkeypatch.setattr(loader.Loader, "_insert", dying(insert, calls))
+        monkeypatch.setattr(services.Loader, "_insert", dying(insert, calls))
         assert killed(lambda: run_import(row))
         assert ProjectImport.objects.get().status == "loading"
-    monkeypatch.setattr(loader.Loader, "_insert", insert)
+    monkeypatch.setattr(services.Loader, "_insert", insert)
     done = run_import(row)
     assert done.status == "done", str(done.message)
     assert done.project is not None

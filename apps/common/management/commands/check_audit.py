@@ -20,7 +20,6 @@ class Command(LabelhubCommand):
     )
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument(
             "--head", default="", metavar="NUMBER:HASH", help="A head from an earlier check."
         )

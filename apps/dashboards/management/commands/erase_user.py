@@ -17,7 +17,6 @@ class Command(LabelhubCommand):
     help = "Delete the personal data of a user for good; labels stay, under a pseudonym."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("username")
         parser.add_argument(
             "--confirm", metavar="USERNAME", default="", help="The user name once more."

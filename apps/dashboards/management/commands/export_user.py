@@ -21,7 +21,6 @@ class Command(LabelhubCommand):
     help = "Write everything that is stored about a user as JSON, to answer a data request."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("username")
         parser.add_argument("--output", type=Path, help="A file; by default it is printed.")
 

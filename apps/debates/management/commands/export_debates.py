@@ -19,7 +19,6 @@ class Command(LabelhubCommand):
     help = "Export the debates of a run with every call: request, response and cost."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("slug")
         parser.add_argument("--run", type=int, required=True, metavar="ID")
         parser.add_argument("--output", type=Path, required=True, metavar="FILE.jsonl")

@@ -37,7 +37,6 @@ class Command(LabelhubCommand):
     help = "Label a project's items by debates of models."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("slug")
         parser.add_argument("--protocol", required=True, help=", ".join(LABELLING))
         parser.add_argument(

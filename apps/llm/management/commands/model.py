@@ -21,7 +21,6 @@ class Command(LabelhubCommand):
     help = "Show a model, or set its prices and limits."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("name", metavar="[PROVIDER/]NAME")
         parser.add_argument("--project", metavar="SLUG", help="Also look among its own models.")
         parser.add_argument("--price-in", metavar="USD", help="Per million tokens of input.")

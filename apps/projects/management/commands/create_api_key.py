@@ -22,7 +22,6 @@ class Command(LabelhubCommand):
     help = "Create an API key for a user and print it once, alone on the last line."
 
     def add_command_arguments(self, parser: CommandParser) -> None:
-        """See ``--help``."""
         parser.add_argument("username")
         parser.add_argument("--scope", choices=ApiKey.Scope.values, default=ApiKey.Scope.WRITE)
         parser.add_argument("--name", default="command line", help="To recognise it later.")
