@@ -33,6 +33,7 @@ from apps.common.jobs import (
     start_job,
     work_on,
 )
+from apps.common.locks import lock
 from apps.common.queues import HEAVY
 from apps.common.rows import new_row
 from apps.common.sealing import seal
@@ -111,6 +112,7 @@ def request_import(
         )
         _check_slug(row.slug)
         with transaction.atomic():
+            lock(KIND)
             if ProjectImport.objects.exclude(status__in=ProjectImport.ENDED).count() >= CONCURRENT:
                 raise Conflict("%(number)s archives are being imported; wait.", number=CONCURRENT)
             row.save(force_insert=True)
@@ -266,10 +268,35 @@ def _findings(row: ProjectImport, archive: ArchiveFile) -> dict[str, Any]:
         "counts": {name: member.rows for name, member in archive.members.items() if member.rows},
         "people_found": sorted(people.found)[:MOST_NAMES],
         "people_missing": sorted(people.missing)[:MOST_NAMES],
-        "models_missing": [],
+        "models_missing": _missing_models(archive)[:MOST_NAMES],
         "sites": [],
         "rows_left_out": 0,
     }
+
+
+def _missing_models(archive: ArchiveFile) -> list[str]:
+    """Models that no shared provider here has, as ``provider/model``."""
+    if MODEL not in archive.members:
+        return []
+    providers = {row[0]: row for row in archive.rows(PROVIDER)}
+    fields = archive.members[MODEL].table
+    provider, name = fields.named("provider"), fields.named("name")
+    return [
+        f"{providers[row[provider]][1]}/{row[name]}"
+        for row in archive.rows(MODEL)
+        if row[provider] in providers and _shared_model(providers[row[provider]], row[name]) is None
+    ]
+
+
+def _shared_model(provider: Sequence[Any], name: str) -> ModelSpec | None:
+    """The model here of that name, of a shared provider of that name and kind."""
+    return ModelSpec.objects.filter(
+        provider__project=None,
+        provider__removed_at=None,
+        provider__name=provider[1],
+        provider__kind=provider[3],
+        name=name,
+    ).first()
 
 
 def _load(run: JobRun, row: ProjectImport, archive: ArchiveFile) -> None:
@@ -542,28 +569,16 @@ class Loader:
             return
         providers = {row[0]: row for row in self._archive.rows(PROVIDER)}
         table = members[MODEL].table
-        missing = self._row.result["models_missing"]
         for row in self._archive.rows(MODEL):
             fields = {column.name: value for column, value in zip(table.fields, row, strict=True)}
             key, provider = fields.pop("id"), providers.get(fields.pop("provider"))
             if provider is None:
                 raise RefusedArchive("The model %(name)s has no provider.", name=fields["name"])
-            model, found = self._model(provider, fields)
+            model = _shared_model(provider, fields["name"]) or self._own_model(provider, fields)
             self._shared[MODEL][str(key)] = model.pk
-            if not found and len(missing) < MOST_NAMES:
-                missing.append(f"{provider[1]}/{model.name}")
 
-    def _model(self, provider: Sequence[Any], fields: dict[str, Any]) -> tuple[ModelSpec, bool]:
+    def _own_model(self, provider: Sequence[Any], fields: dict[str, Any]) -> ModelSpec:
         _, name, preset, kind = provider
-        shared = ModelSpec.objects.filter(
-            provider__project=None,
-            provider__removed_at=None,
-            provider__name=name,
-            provider__kind=kind,
-            name=fields["name"],
-        ).first()
-        if shared is not None:
-            return shared, True
         place, _ = Provider.objects.get_or_create(
             project_id=self._row.project_id,
             name=name,
@@ -580,7 +595,7 @@ class Loader:
                     "The model %(name)s: %(reason)s", name=own.name, reason=" ".join(error.messages)
                 ) from None
             own.save()
-        return own, False
+        return own
 
 
 def delete_loaded(run: JobRun, row: ProjectImport) -> None:

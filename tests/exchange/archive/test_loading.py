@@ -150,6 +150,7 @@ def test_a_dry_run_changes_nothing(filled: FilledProject, tmp_path: Path) -> Non
     done = loaded(path, dry_run=True)
     assert (done.status, done.project) == ("done", None)
     assert done.result["counts"]["labels.Label"] == 2
+    assert done.result["models_missing"] == ["Ours/filled small"]
     assert Project.objects.count() == 1
     assert not Job.objects.filter(kind="exchange.import_project").exists()
 
