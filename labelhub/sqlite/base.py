@@ -33,7 +33,7 @@ LONGEST_KEPT = 4_000
 
 @lru_cache(maxsize=1_000)
 def _convert_marks(query: str) -> str:
-    return base.FORMAT_QMARK_REGEX.sub("?", query).replace("%%", "%")
+    return str(base.FORMAT_QMARK_REGEX.sub("?", query)).replace("%%", "%")
 
 
 class CursorWrapper(base.SQLiteCursorWrapper):
@@ -45,7 +45,7 @@ class CursorWrapper(base.SQLiteCursorWrapper):
     def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
         """The statement with SQLite's marks for parameters; most are run again and again."""
         if param_names is not None or len(query) > LONGEST_KEPT:
-            return str(super().convert_query(query, param_names=param_names))
+            return str(super().convert_query(query, param_names=param_names))  # type: ignore[misc]  # left out of the stubs
         return _convert_marks(query)
 
     def execute(self, query: str, params: Any = None) -> Any:
