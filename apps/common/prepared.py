@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 from uuid import UUID
 
+from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet
@@ -22,7 +23,7 @@ from django.db.models.query import (  # type: ignore[attr-defined]  # left out o
 from django.db.models.sql import UpdateQuery
 from django.db.transaction import TransactionManagementError
 
-from apps.common.rows import stored_row
+from apps.common.rows import cursor_of, stored_row
 
 Given = ParamSpec("Given")
 Row = TypeVar("Row")
@@ -97,9 +98,10 @@ class PreparedUpdate(Generic[Given]):
             self._compile()
         database = connections[DEFAULT_DB_ALIAS]
         params = _filled(database, self._params, values)
-        with transaction.mark_for_rollback_on_error(database.alias), database.cursor() as open_:
-            open_.execute(self._sql, params)
-            return int(open_.rowcount)
+        with transaction.mark_for_rollback_on_error(database.alias):
+            cursor = cursor_of(database)
+            cursor.execute(self._sql, params)
+            return int(cursor.rowcount)
 
     def _compile(self) -> None:
         rows, changes = self._build(*self._marks)
@@ -114,7 +116,11 @@ class PreparedUpdate(Generic[Given]):
 def read_rows(rows: QuerySet[Any, Row]) -> list[Row]:
     """All rows of a query, for thousands that differ in too much to be prepared: Django takes three
     times as long to make them."""
-    return list(cast("Iterator[Row]", _Statement.of(rows, ()).rows(())))
+    try:
+        statement = _Statement.of(rows, ())
+    except EmptyResultSet:  # of an empty list
+        return []
+    return list(cast("Iterator[Row]", statement.rows(())))
 
 
 def prepared_update(build: Callable[Given, Update]) -> PreparedUpdate[Given]:
@@ -189,10 +195,9 @@ class _Statement:
         database = connections[DEFAULT_DB_ALIAS]
         if self.locks and not database.in_atomic_block:
             raise TransactionManagementError("Rows can be locked within a transaction only.")
-        with database.cursor() as cursor:
-            cursor.execute(self.sql, _filled(database, self.params, values))
-            found = cursor.fetchall()
-        for read in found:
+        cursor = cursor_of(database)
+        cursor.execute(self.sql, _filled(database, self.params, values))
+        for read in cursor.fetchall():
             row = list(read)
             for column, converters, expression in self.converters:
                 if row[column] is not None:

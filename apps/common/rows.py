@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 from django.db.models.base import ModelState
 
 Row = TypeVar("Row", bound=models.Model)
@@ -44,6 +45,17 @@ def _defaults(model: type[models.Model]) -> list[tuple[str, Callable[[], Any]]]:
     return [(field.attname, field.get_default) for field in model._meta.concrete_fields]
 
 
+def cursor_of(database: BaseDatabaseWrapper) -> CursorWrapper:
+    """A cursor for a statement whose rows are fetched at once. Each connection keeps it: to make
+    one takes longer than to run most statements."""
+    database.close_if_health_check_failed()
+    kept: CursorWrapper | None = vars(database).get("kept_cursor")
+    if kept is None or kept.cursor.connection is not database.connection or database.queries_logged:
+        kept = database.cursor()
+        vars(database)["kept_cursor"] = None if database.queries_logged else kept
+    return kept
+
+
 def insert_row(row: Row, *, if_free: bool = False) -> Row:
     """Insert an unsaved row and set its key, like ``row.save(force_insert=True)``.
 
@@ -56,13 +68,14 @@ def insert_row(row: Row, *, if_free: bool = False) -> Row:
     sql, fields = _insert_statement(type(row), row.pk is None, if_free)
     database = connections[DEFAULT_DB_ALIAS]
     values = _values(database, fields, row, add=True)
-    with transaction.mark_for_rollback_on_error(database.alias), database.cursor() as cursor:
+    with transaction.mark_for_rollback_on_error(database.alias):
+        cursor = cursor_of(database)
         cursor.execute(sql, values)
         if row.pk is None:
-            inserted = cursor.fetchone()
-            if inserted is None:
+            inserted = cursor.fetchall()  # to its end, or SQLite cannot commit
+            if not inserted:
                 return row
-            row.pk = inserted[0]
+            row.pk = inserted[0][0]
     row._state.adding, row._state.db = False, database.alias
     return row
 
@@ -85,7 +98,8 @@ def update_row_if(row: models.Model, *names: str, **still: Any) -> bool:
     values = _values(database, fields, row, add=False)
     still[type(row)._meta.pk.name] = row.pk
     values += [field.get_db_prep_save(still[field.name], database) for field in conditions]
-    with transaction.mark_for_rollback_on_error(database.alias), database.cursor() as cursor:
+    with transaction.mark_for_rollback_on_error(database.alias):
+        cursor = cursor_of(database)
         cursor.execute(sql, values)
         return bool(cursor.rowcount)
 

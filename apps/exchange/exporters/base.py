@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -165,7 +165,7 @@ class Sink(io.RawIOBase):
 
 def parquet_pieces(
     columns: Mapping[str, Any], chunks: Iterable[list[Row]], **metadata: str
-) -> Iterator[bytes]:
+) -> Generator[bytes, None, None]:
     """A Parquet file with one row group per chunk of records, written by
     :mod:`labelhub.core.parquet`; the last piece has the footer."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
