@@ -183,8 +183,8 @@ def parquet_pieces(
     ):
         sink = cast("IO[str]", process.stdin)
         try:
-            for told in chain([{"columns": columns, "metadata": metadata}], chunks):
-                print(json.dumps(told), file=sink, flush=True)
+            for record in chain([{"columns": columns, "metadata": metadata}], chunks):
+                print(json.dumps(record), file=sink, flush=True)
                 # The process writes at the file's own place.
                 piece = os.pread(file.fileno(), os.fstat(file.fileno()).st_size - size, size)
                 size += len(piece)
