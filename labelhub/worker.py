@@ -118,8 +118,9 @@ class Housekeeping:
             for keeper in self._due_keepers():
                 close_old_connections()
                 self._run_keeper(keeper)
-            connections.close_all()
+            close_old_connections()
             self._stop.wait(self._pause)
+        connections.close_all()
 
     def _due_keepers(self) -> tuple[Callable[[], object], ...]:
         try:

@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar, cast
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connection, transaction
+from django.core.exceptions import EmptyResultSet
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet
 from django.db.models.query import (  # type: ignore[attr-defined]  # left out of the stubs
@@ -21,6 +22,8 @@ from django.db.models.query import (  # type: ignore[attr-defined]  # left out o
 )
 from django.db.models.sql import UpdateQuery
 from django.db.transaction import TransactionManagementError
+
+from apps.common.rows import cursor_of, stored_row
 
 Given = ParamSpec("Given")
 Row = TypeVar("Row")
@@ -35,6 +38,8 @@ _MARKS: dict[type, Callable[[int], Any]] = {
 }
 
 
+#: For each parameter of a statement: the position of its argument, or -1 and a constant.
+_Params: TypeAlias = list[tuple[int, Any]]
 #: Rows, and the new values of their columns.
 Update: TypeAlias = tuple[QuerySet[Any, Any], dict[str, Any]]
 
@@ -83,8 +88,7 @@ class PreparedUpdate(Generic[Given]):
         self._build = build
         self._marks = _make_marks(build)
         self._sql = ""
-        #: For each parameter of the statement: the position of its argument, or -1 and a constant.
-        self._params: list[tuple[int, Any]] = []
+        self._params: _Params = []
 
     def __call__(self, *values: Given.args, **_: Given.kwargs) -> int:
         """Write the values into the rows that the update selects."""
@@ -92,23 +96,31 @@ class PreparedUpdate(Generic[Given]):
             raise TypeError("A prepared update takes no None: nothing is equal to NULL.")
         if not self._sql:
             self._compile()
-        given = [_adapt_value(connection, value) for value in values]
-        params = [
-            given[position] if position >= 0 else constant for position, constant in self._params
-        ]
-        with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as open_:
-            open_.execute(self._sql, params)
-            return int(open_.rowcount)
+        database = connections[DEFAULT_DB_ALIAS]
+        params = _filled(database, self._params, values)
+        with transaction.mark_for_rollback_on_error(database.alias):
+            cursor = cursor_of(database)
+            cursor.execute(self._sql, params)
+            return int(cursor.rowcount)
 
     def _compile(self) -> None:
         rows, changes = self._build(*self._marks)
         query = cast("UpdateQuery", rows.query.chain(UpdateQuery))
         query.add_update_values(changes)
         sql, params = query.get_compiler(DEFAULT_DB_ALIAS).as_sql()
-        marks = _adapted_marks(self._marks, params)
         # Two threads may compile it at once, with the same result.
-        self._params = [(marks.index(param) if param in marks else -1, param) for param in params]
+        self._params = _marked_params(self._marks, params)
         self._sql = sql
+
+
+def read_rows(rows: QuerySet[Any, Row]) -> list[Row]:
+    """All rows of a query, for thousands that differ in too much to be prepared: Django takes three
+    times as long to make them."""
+    try:
+        statement = _Statement.of(rows, ())
+    except EmptyResultSet:  # of an empty list
+        return []
+    return list(cast("Iterator[Row]", statement.rows(())))
 
 
 def prepared_update(build: Callable[Given, Update]) -> PreparedUpdate[Given]:
@@ -122,17 +134,23 @@ def _make_marks(build: Callable[..., Any]) -> list[Any]:
     return [_MARKS[kinds[name]](position) for position, name in enumerate(names)]
 
 
-def _adapted_marks(marks: Sequence[Any], params: Sequence[Any]) -> list[Any]:
-    """The marks as they are in ``params``.
+def _marked_params(marks: Sequence[Any], params: Sequence[Any]) -> _Params:
+    """Where the arguments are in ``params``.
 
     Raises:
         TypeError: some of them are missing there.
     """
-    adapted = [_adapt_value(connection, mark) for mark in marks]
+    database = connections[DEFAULT_DB_ALIAS]
+    adapted = [_adapt_value(database, mark) for mark in marks]
     missing = [mark for mark in adapted if mark not in params]
     if missing:
         raise TypeError(f"{len(missing)} parameters do not reach the statement unchanged.")
-    return adapted
+    return [(adapted.index(param) if param in adapted else -1, param) for param in params]
+
+
+def _filled(database: BaseDatabaseWrapper, params: _Params, values: Iterable[Any]) -> list[Any]:
+    given = [_adapt_value(database, value) for value in values]
+    return [given[position] if position >= 0 else constant for position, constant in params]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +158,7 @@ class _Statement:
     """SQL with marked parameters, and how to turn its rows into results."""
 
     sql: str
-    params: Sequence[Any]
-    marks: Sequence[Any]
+    params: _Params
     converters: Sequence[tuple[int, Sequence[Callable[..., Any]], Any]]
     model: type[Model] | None
     columns: slice
@@ -154,7 +171,6 @@ class _Statement:
     def of(cls, rows: QuerySet[Any, Any], marks: Sequence[Any]) -> "_Statement":
         compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
         sql, params = compiler.as_sql()
-        marks = _adapted_marks(marks, params)
         converters = compiler.get_converters([column[0] for column in compiler.select])
         whole = issubclass(rows._iterable_class, ModelIterable)  # noqa: SLF001 - rows or values?
         info = compiler.klass_info if whole else None
@@ -162,8 +178,7 @@ class _Statement:
         fields = [compiler.select[column][0].target.attname for column in columns]
         return cls(
             sql=sql,
-            params=params,
-            marks=marks,
+            params=_marked_params(marks, params),
             converters=[
                 (column, convert, expression)
                 for column, (convert, expression) in converters.items()
@@ -177,28 +192,37 @@ class _Statement:
         )
 
     def rows(self, values: Iterable[Any]) -> Iterator[Any]:
-        if self.locks and not connection.in_atomic_block:
+        database = connections[DEFAULT_DB_ALIAS]
+        if self.locks and not database.in_atomic_block:
             raise TransactionManagementError("Rows can be locked within a transaction only.")
-        given = dict(
-            zip(self.marks, (_adapt_value(connection, value) for value in values), strict=True)
-        )
-        with connection.cursor() as cursor:
-            cursor.execute(self.sql, [given.get(param, param) for param in self.params])
-            found = cursor.fetchall()
-        for read in found:
+        cursor = cursor_of(database)
+        cursor.execute(self.sql, _filled(database, self.params, values))
+        for read in cursor.fetchall():
             row = list(read)
             for column, converters, expression in self.converters:
-                for convert in converters:
-                    row[column] = convert(row[column], expression, connection)
+                if row[column] is not None:
+                    for convert in converters:
+                        row[column] = convert(row[column], expression, database)
             yield tuple(row) if self.model is None else self._instance(self.model, row)
 
     def _instance(self, model: type[Model], row: Sequence[Any]) -> Model:
-        made = model.from_db(DEFAULT_DB_ALIAS, self.fields, row[self.columns])
-        for related in self.related:
-            related.populate(row, made)
+        made = stored_row(model, self.fields, row[self.columns])
+        _relate(made, self.related, row)
         for name, place in self.annotations:
             setattr(made, name, row[place])
         return made
+
+
+def _relate(made: Model, related: Iterable[Any], row: Sequence[Any]) -> None:
+    """Set the related objects of ``select_related`` that ``row`` holds."""
+    for part in related:
+        values = row[part.cols_start : part.cols_end]
+        found = None
+        if values[part.pk_idx] is not None:
+            found = stored_row(part.model_cls, part.init_list, values)
+            _relate(found, part.related_populators, row)
+            part.remote_setter(found, made)
+        part.local_setter(made, found)
 
 
 def _adapt_value(database: BaseDatabaseWrapper, value: Any) -> Any:

@@ -5,11 +5,13 @@ parents and signals first. Labels and authors' messages need none of that; ``pre
 the same way.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from django.db import DatabaseError, connection, models, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections, models, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 from django.db.models.base import ModelState
 
 Row = TypeVar("Row", bound=models.Model)
@@ -29,9 +31,29 @@ def new_row(model: type[Row], given: Mapping[str, Any]) -> Row:
     return row
 
 
+def stored_row(model: type[Row], names: Iterable[str], values: Iterable[Any]) -> Row:
+    """A row that was read: ``Model.from_db`` without signals, in a fifth of its time."""
+    row = model.__new__(model)
+    row._state = ModelState()
+    row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+    row.__dict__.update(zip(names, values, strict=True))
+    return row
+
+
 @lru_cache
 def _defaults(model: type[models.Model]) -> list[tuple[str, Callable[[], Any]]]:
     return [(field.attname, field.get_default) for field in model._meta.concrete_fields]
+
+
+def cursor_of(database: BaseDatabaseWrapper) -> CursorWrapper:
+    """A cursor for a statement whose rows are fetched at once. Each connection keeps it: to make
+    one takes longer than to run most statements."""
+    database.close_if_health_check_failed()
+    kept: CursorWrapper | None = vars(database).get("kept_cursor")
+    if kept is None or kept.cursor.connection is not database.connection or database.queries_logged:
+        kept = database.cursor()
+        vars(database)["kept_cursor"] = None if database.queries_logged else kept
+    return kept
 
 
 def insert_row(row: Row, *, if_free: bool = False) -> Row:
@@ -44,16 +66,17 @@ def insert_row(row: Row, *, if_free: bool = False) -> Row:
         IntegrityError: from the database.
     """
     sql, fields = _insert_statement(type(row), row.pk is None, if_free)
-    # pre_save also sets values such as ``auto_now_add`` on the row.
-    values = [_to_database(field, field.pre_save(row, add=True)) for field in fields]
-    with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as cursor:
+    database = connections[DEFAULT_DB_ALIAS]
+    values = _values(database, fields, row, add=True)
+    with transaction.mark_for_rollback_on_error(database.alias):
+        cursor = cursor_of(database)
         cursor.execute(sql, values)
         if row.pk is None:
-            inserted = cursor.fetchone()
-            if inserted is None:
+            inserted = cursor.fetchall()  # to its end, or SQLite cannot commit
+            if not inserted:
                 return row
-            row.pk = inserted[0]
-    row._state.adding, row._state.db = False, connection.alias
+            row.pk = inserted[0][0]
+    row._state.adding, row._state.db = False, database.alias
     return row
 
 
@@ -71,11 +94,13 @@ def update_row_if(row: models.Model, *names: str, **still: Any) -> bool:
     """The same if the stored row still has the values ``still`` (None: NULL). Returns whether."""
     nulls = tuple(name for name, value in still.items() if value is None)
     sql, fields, conditions = _update_statement(type(row), names, tuple(still), nulls)
-    values = [_to_database(field, field.pre_save(row, add=False)) for field in fields]
-    expected = [_to_database(field, still[field.name]) for field in conditions]
-    key = _to_database(type(row)._meta.pk, row.pk)
-    with transaction.mark_for_rollback_on_error(connection.alias), connection.cursor() as cursor:
-        cursor.execute(sql, [*values, key, *expected])
+    database = connections[DEFAULT_DB_ALIAS]
+    values = _values(database, fields, row, add=False)
+    still[type(row)._meta.pk.name] = row.pk
+    values += [field.get_db_prep_save(still[field.name], database) for field in conditions]
+    with transaction.mark_for_rollback_on_error(database.alias):
+        cursor = cursor_of(database)
+        cursor.execute(sql, values)
         return bool(cursor.rowcount)
 
 
@@ -90,7 +115,7 @@ def _insert_statement(
     fields = [field for field in meta.local_concrete_fields if not (counted and field.primary_key)]
     columns = ", ".join(map(_quote_column, fields))
     marks = ", ".join(["%s"] * len(fields))
-    table = connection.ops.quote_name(meta.db_table)
+    table = connections[DEFAULT_DB_ALIAS].ops.quote_name(meta.db_table)
     ending = " ON CONFLICT DO NOTHING" if if_free else ""
     ending += f" RETURNING {_quote_column(meta.pk)}" if counted else ""
     return f"INSERT INTO {table} ({columns}) VALUES ({marks}){ending}", fields  # noqa: S608 - names of our own models
@@ -106,18 +131,37 @@ def _update_statement(
     """The statement, the fields that it writes, and the fields that it compares."""
     meta = model._meta
     fields = [meta.get_field(name) for name in names]
-    compared = [meta.get_field(name) for name in still if name not in nulls]
+    compared = [meta.pk, *(meta.get_field(name) for name in still if name not in nulls)]
     changes = ", ".join(f"{_quote_column(field)} = %s" for field in fields)
-    where = [f"{_quote_column(field)} = %s" for field in (meta.pk, *compared)]
+    where = [f"{_quote_column(field)} = %s" for field in compared]
     where += [f"{_quote_column(meta.get_field(name))} IS NULL" for name in nulls]
-    table = connection.ops.quote_name(meta.db_table)
+    table = connections[DEFAULT_DB_ALIAS].ops.quote_name(meta.db_table)
     sql = f"UPDATE {table} SET {changes} WHERE {' AND '.join(where)}"  # noqa: S608 - the same
     return sql, fields, compared
 
 
-def _to_database(field: Any, value: Any) -> Any:
-    return field.get_db_prep_save(value, connection)
+#: Most values: the database takes them as they are.
+_PLAIN: Mapping[type[models.Field[Any, Any]], type] = {
+    models.BooleanField: bool,
+    models.CharField: str,
+    models.ForeignKey: int,
+    models.IntegerField: int,
+    models.TextField: str,
+}
+
+
+def _values(
+    database: BaseDatabaseWrapper, fields: Sequence[Any], row: models.Model, *, add: bool
+) -> list[Any]:
+    """The row's values for the database; sets values such as ``auto_now_add`` on it."""
+    values = []
+    for field in fields:
+        value = field.pre_save(row, add=add)
+        if value is not None and type(value) is not _PLAIN.get(type(field)):
+            value = field.get_db_prep_save(value, database)
+        values.append(value)
+    return values
 
 
 def _quote_column(field: Any) -> str:
-    return connection.ops.quote_name(field.column)
+    return connections[DEFAULT_DB_ALIAS].ops.quote_name(field.column)

@@ -85,6 +85,9 @@ class Prompt:
     sections: tuple[tuple[str, str], ...]
     _templates: tuple[tuple[str, Template], ...] = field(repr=False, compare=False)
 
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
     def render(self, **variables: Any) -> tuple[Message, ...]:
         """The messages for these variables.
 

@@ -5,6 +5,7 @@ processes, SQLite's lock and its ``timeout`` apply.
 """
 
 import threading
+from functools import lru_cache
 from typing import Any
 
 from django.db.backends.sqlite3 import base, features
@@ -26,11 +27,26 @@ class DatabaseFeatures(features.DatabaseFeatures):
     max_query_params = 32_766
 
 
+#: Longer ones are rare, as those with a thousand values.
+LONGEST_KEPT = 4_000
+
+
+@lru_cache(maxsize=1_000)
+def _convert_marks(query: str) -> str:
+    return str(base.FORMAT_QMARK_REGEX.sub("?", query)).replace("%%", "%")
+
+
 class CursorWrapper(base.SQLiteCursorWrapper):
     """Takes the lock also for single writes outside of a transaction."""
 
     #: Seconds to wait for the lock.
     patience = 5.0
+
+    def convert_query(self, query: str, *, param_names: list[str] | None = None) -> str:
+        """The statement with SQLite's marks for parameters; most are run again and again."""
+        if param_names is not None or len(query) > LONGEST_KEPT:
+            return str(super().convert_query(query, param_names=param_names))  # type: ignore[misc]  # left out of the stubs
+        return _convert_marks(query)
 
     def execute(self, query: str, params: Any = None) -> Any:
         if self.connection.in_transaction or not query.startswith(WRITES):

@@ -11,7 +11,7 @@ from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from apps.common.prepared import Update, prepared, prepared_update
+from apps.common.prepared import Update, prepared, prepared_update, read_rows
 from apps.labels.models import ItemState, Label
 from apps.labels.services import record_label
 from apps.projects.models import Item
@@ -168,3 +168,14 @@ def test_an_update_takes_no_none_and_no_value_that_it_does_not_use() -> None:
 
     with pytest.raises(TypeError, match="do not reach the statement"):
         unused(1, "never")
+
+
+def test_rows_of_any_query_are_those_of_django_and_none_of_an_empty_list() -> None:
+    items = [ItemFactory.create() for _ in range(3)]
+    query = Item.objects.select_related("project", "batch").order_by("pk")
+    read = read_rows(query.filter(pk__in=[item.pk for item in items]))
+    assert [vars(item) for item in read] == [
+        vars(item) | {"_state": read[place]._state} for place, item in enumerate(query)
+    ]
+    assert [item.project for item in read] == [item.project for item in items]
+    assert read_rows(query.filter(pk__in=[])) == []

@@ -2,6 +2,8 @@
 
 import io
 import json
+import signal
+import subprocess
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from apps.common.spreadsheets import csv_text, guard
 from apps.exchange.exporters import FORMATS, export_format, export_pieces, file_name
 from apps.exchange.exporters import ledger as ledger_module
+from apps.exchange.exporters.base import parquet_pieces
 from apps.exchange.readers import MARKER, open_rows
 from apps.exchange.readers.delimited import unguard
 from apps.labels.models import Label
@@ -295,3 +298,24 @@ def test_imported_labels_decide_nothing_anew() -> None:
     project, other = lived_in(overlap=1), ProjectFactory.create(overlap=3)
     copied(project, other, "jsonl")
     assert Label.objects.filter(item__project=other).count() == 11
+
+
+def test_the_writer_of_parquet_ends_with_the_export(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[str]] = []
+
+    class Kept(subprocess.Popen[str]):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Kept)
+    pieces = parquet_pieces({"place": "int64"}, ([{"place": place}] for place in range(10)))
+    next(pieces)
+    assert started[0].returncode is None
+    pieces.close()  # as when the export is cancelled
+    assert started[0].returncode == -signal.SIGKILL
+
+
+def test_an_export_fails_with_the_writer_of_parquet() -> None:
+    with pytest.raises(OSError, match=r"code 1|Broken pipe"):
+        list(parquet_pieces({"place": "no type"}, [[{"place": 1}]]))

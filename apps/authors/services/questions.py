@@ -248,7 +248,7 @@ def _find_ending(message: Message, asked: InterviewResult, now: datetime) -> tup
         return "sensitive", "crisis_before"
     if now - message.received_at > MOMENT:
         return "interrupted", OVER
-    if _next_open.first(message.author_id, now) is not None:
+    if _open_ids.first(message.author_id, now) is not None:
         return "throttle", "open_question"
     return "", ""
 
@@ -381,6 +381,11 @@ def next_question(author: Author) -> Question | None:
             question.refresh_from_db(fields=["pushed_at", "status"])
     # It may have been withdrawn since the query.
     return question if question is not None and question.status in OPEN else None
+
+
+@prepared
+def _open_ids(author: int, now: datetime) -> QuerySet[Question, tuple[int]]:
+    return Question.objects.filter(author=author).open(now).values_list("pk")[:1]
 
 
 @prepared

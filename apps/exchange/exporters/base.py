@@ -1,11 +1,18 @@
 """The parts of an export: full rows, and the format that writes them."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import IO, Any, NamedTuple, cast
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 from django_stubs_ext import StrOrPromise
@@ -162,13 +169,35 @@ class Sink(io.RawIOBase):
         return b"".join(pieces)
 
 
-def parquet_pieces(schema: Any, batches: Iterable[Any]) -> Iterator[bytes]:
-    """A Parquet file with one row group per Arrow record batch; the last piece is the footer."""
-    import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, needed for these formats only
-
-    sink = Sink()
-    with pq.ParquetWriter(cast("IO[Any]", sink), schema, compression="zstd") as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            yield sink.taken()
-    yield sink.taken()
+def parquet_pieces(
+    columns: Mapping[str, Any], chunks: Iterable[list[Row]], **metadata: str
+) -> Generator[bytes, None, None]:
+    """A Parquet file with one row group per chunk of records, written by
+    :mod:`labelhub.core.parquet`; the last piece has the footer."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+    size = 0
+    with (
+        tempfile.TemporaryFile() as file,
+        subprocess.Popen(
+            [sys.executable, "-m", "labelhub.core.parquet"],
+            cwd=settings.BASE_DIR,
+            env={**kept, "PYTHONIOENCODING": "utf-8"},
+            stdin=subprocess.PIPE,
+            stdout=file,
+            encoding="utf-8",
+        ) as process,
+    ):
+        sink = cast("IO[str]", process.stdin)
+        try:
+            for record in chain([{"columns": columns, "metadata": metadata}], chunks):
+                print(json.dumps(record), file=sink, flush=True)
+                # The process writes at the file's own place.
+                piece = os.pread(file.fileno(), os.fstat(file.fileno()).st_size - size, size)
+                size += len(piece)
+                yield piece
+            sink.close()
+            if code := process.wait():
+                raise OSError(f"The writer of Parquet ended with code {code}.")
+            yield os.pread(file.fileno(), os.fstat(file.fileno()).st_size - size, size)
+        finally:
+            process.kill()

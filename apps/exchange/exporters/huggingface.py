@@ -54,14 +54,6 @@ class Columns:
         self._numbers: dict[tuple[str, str], int] = {}
         self.features = self._features(annotated=annotated)
 
-    def arrow(self) -> Any:
-        """The Arrow schema, with the features for ``datasets``."""
-        import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
-
-        metadata = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
-        fields = [(name, _arrow_type(feature)) for name, feature in self.features.items()]
-        return pa.schema(fields, metadata={"huggingface": metadata})
-
     def record(self, row: Row, labels: Labels) -> dict[str, Any]:
         """One row with its annotations ``labels``; an undecided item has no label."""
         history = row.get("gold_history") or [{}]
@@ -139,19 +131,12 @@ class Columns:
         return f"{kind} {number}"
 
 
-def _arrow_type(feature: Any) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
-
+def _column_type(feature: Any) -> Any:
     if isinstance(feature, list):
-        fields = feature[0].items()
-        return pa.list_(pa.struct([(name, _arrow_type(inner)) for name, inner in fields]))
+        return [{name: _column_type(inner) for name, inner in feature[0].items()}]
     if feature["_type"] == "Sequence":
-        return pa.list_(_arrow_type(feature["feature"]))
-    if feature["_type"] == "ClassLabel":
-        return pa.int64()
-    return {"string": pa.string(), "float64": pa.float64(), "int64": pa.int64()}.get(
-        feature["dtype"], pa.bool_()
-    )
+        return [_column_type(feature["feature"])]
+    return "int64" if feature["_type"] == "ClassLabel" else feature["dtype"]
 
 
 LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -384,20 +369,18 @@ def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
 
 
 def _parquet(chunks: Chunks, source: Source, counts: Counts) -> Iterator[bytes]:
-    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for this format only
-
     columns = Columns(source.schema, annotated=not source.only)
-    schema = columns.arrow()
 
-    def batches() -> Iterator[pa.RecordBatch]:
+    def records() -> Iterator[list[Row]]:
         for rows in chunks:
             labelled = [(row, independent_labels(row, source)) for row in rows]
             for row, labels in labelled:
                 counts.add(row, labels)
-            records = [columns.record(row, labels) for row, labels in labelled]
-            yield pa.RecordBatch.from_pylist(records, schema=schema)
+            yield [columns.record(row, labels) for row, labels in labelled]
 
-    return parquet_pieces(schema, batches())
+    types = {name: _column_type(feature) for name, feature in columns.features.items()}
+    about = json.dumps({"info": {"features": columns.features}}, ensure_ascii=False)
+    return parquet_pieces(types, records(), huggingface=about)
 
 
 FORMAT = ExportFormat(

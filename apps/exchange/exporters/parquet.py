@@ -5,7 +5,7 @@ Metadata and provenance may hold anything, so they are JSON texts.
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from apps.exchange.exporters.base import (
@@ -21,54 +21,40 @@ from apps.exchange.values import is_number
 from labelhub.core.schema import Value
 
 VERSION = "2"
+EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def write(chunks: Chunks, source: Source) -> Iterator[bytes]:
     """One row group per chunk."""
-    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for these formats only
-
     column = source.schema.task.column
-    schema = _schema(column, gold_only=bool(source.only))
-    batches = (
-        pa.RecordBatch.from_pylist([_record(row, column) for row in rows], schema=schema)
-        for rows in chunks
-        if rows
-    )
-    yield from parquet_pieces(schema, batches)
+    records = ([_record(row, column) for row in rows] for rows in chunks if rows)
+    yield from parquet_pieces(_columns(column, gold_only=bool(source.only)), records)
 
 
-def _schema(column: str, *, gold_only: bool) -> Any:
-    import pyarrow as pa  # noqa: PLC0415 - heavy, needed for these formats only
-
-    struct: Any = pa.struct  # its stubs take no dictionaries of fields of several types
-    text, texts, flag, number = pa.string(), pa.list_(pa.string()), pa.bool_(), pa.float64()
-    time = pa.timestamp("us", tz="UTC")
+def _columns(column: str, *, gold_only: bool) -> dict[str, Any]:
+    text, texts, flag, number = "string", ["string"], "bool", "float64"
     value = {"class": text, "classes": texts, "number": number, "text": text}[column]
-    turn = struct({"role": text, "text": text})
     item = {
-        MARKER: text, "id": text, "text": text, "context": pa.list_(turn), "question": text,
-        "options": texts, "gold": value, "meta": text,
+        MARKER: text, "id": text, "text": text, "context": [{"role": text, "text": text}],
+        "question": text, "options": texts, "gold": value, "meta": text,
     }  # fmt: skip
     if gold_only:
-        return pa.schema(item)
-    quotes = struct({"label": text, "quotes": texts})
+        return item
     label = {
         "uid": text, "annotator": text, "kind": text, "offline": flag, "value": value,
         "value_json": text, "abstained": flag, "withdrawn": flag, "rejected": flag, "action": text,
-        "role": text, "confidence": number, "rationale": text, "evidence": pa.list_(quotes),
-        "seconds": number, "cost_nanousd": pa.int64(), "shown": text, "proposed_from": text,
-        "supersedes": text, "run": text, "replicate": pa.int32(), "schema_version": pa.int32(),
-        "provenance": text, "created_at": time,
+        "role": text, "confidence": number, "rationale": text,
+        "evidence": [{"label": text, "quotes": texts}], "seconds": number, "cost_nanousd": "int64",
+        "shown": text, "proposed_from": text, "supersedes": text, "run": text,
+        "replicate": "int32", "schema_version": "int32", "provenance": text, "created_at": "time",
     }  # fmt: skip
-    decided_by = struct({"annotator": text, "kind": text, "offline": flag})
     decision = {
         "uid": text, "value": value, "value_json": text, "withdrawn": flag, "basis": text,
-        "decided_by": decided_by, "evidence": texts, "supersedes": text,
-        "schema_version": pa.int32(), "created_at": time,
+        "decided_by": {"annotator": text, "kind": text, "offline": flag}, "evidence": texts,
+        "supersedes": text, "schema_version": "int32", "created_at": "time",
     }  # fmt: skip
-    ledger = {"labels": pa.list_(struct(label)), "gold_history": pa.list_(struct(decision))}
-    return pa.schema(item | ledger)
+    return item | {"labels": [label], "gold_history": [decision]}
 
 
 def _record(row: Row, column: str) -> Row:
@@ -94,7 +80,7 @@ def _typed(entry: Mapping[str, Any], column: str) -> dict[str, Any]:
     value, created_at = entry["value"], datetime.fromisoformat(entry["created_at"])
     fits = value is None or _fits(value, column)
     typed = {"value": value, "value_json": None} if fits else {"value_json": _encode(value)}
-    return {**entry, "value": None, **typed, "created_at": created_at}
+    return {**entry, "value": None, **typed, "created_at": (created_at - EPOCH) // MICROSECOND}
 
 
 def _fits(value: Value, column: str) -> bool:

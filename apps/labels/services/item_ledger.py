@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
-from apps.common.prepared import prepared
+from apps.common.prepared import prepared, read_rows
 from apps.labels.models import MACHINES, PEOPLE, Gold, Kind, Label
 
 
@@ -73,7 +73,7 @@ def read_histories(ids: Iterable[int]) -> dict[int, list[Label]]:
     """Every label of each item, oldest first."""
     histories: dict[int, list[Label]] = {item_id: [] for item_id in ids}
     labels = Label.objects.filter(item__in=list(histories)).select_related("annotator")
-    for label in labels.order_by("pk"):
+    for label in read_rows(labels.order_by("pk")):
         histories[label.item_id].append(label)
     return histories
 
@@ -82,7 +82,7 @@ def ledgers_of(histories: Mapping[int, Sequence[Label]]) -> dict[int, ItemLedger
     """The ledgers of these items; reads their decisions."""
     ids = list(histories)
     golds: dict[int, list[Gold]] = defaultdict(list)
-    for gold in Gold.objects.filter(item__in=ids).order_by():
+    for gold in read_rows(Gold.objects.filter(item__in=ids).order_by()):
         golds[gold.item_id].append(gold)
     return {item_id: ledger_of(histories[item_id], golds[item_id]) for item_id in ids}
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.common.bulk import insert_copies, insert_rows, upsert_rows
-from apps.common.prepared import prepared
+from apps.common.prepared import prepared, read_rows
 from apps.common.rows import insert_row, new_row, update_row
 from apps.labels.models import MACHINES, Assignment, Gold, ItemState, Label
 from apps.labels.services.gold import append_decisions, is_unclear, next_gold
@@ -77,7 +77,7 @@ def batches_of_items(states: QuerySet[ItemState], size: int = CHUNK) -> Iterator
 def lock_states(item_ids: Iterable[int]) -> dict[int, ItemState]:
     """State rows by item, locked in the order of their ids for the rest of the transaction."""
     rows = ItemState.objects.select_for_update().filter(item__in=list(item_ids)).order_by("item_id")
-    return {row.item_id: row for row in rows}
+    return {row.item_id: row for row in read_rows(rows)}
 
 
 def refresh_states(

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from labelhub.core.extras import without_pandas
+
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer
 
@@ -77,8 +79,9 @@ def _readable(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _hashers() -> tuple["HashingVectorizer", "HashingVectorizer"]:
-    # scikit-learn takes 130 MB: do not load it on servers without Echo.
-    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415
+    # scikit-learn takes 90 MB: do not load it on servers without Echo.
+    with without_pandas():
+        from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415
 
     return (
         HashingVectorizer(n_features=PLACES, ngram_range=(1, 2)),

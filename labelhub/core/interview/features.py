@@ -165,11 +165,14 @@ class Feature:
     applies: str = ""
     cues: tuple[str, ...] = ()
     hint: str = ""
-    meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
-    templates: Mapping[str, Template] = field(default_factory=dict, hash=False)
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    templates: Mapping[str, Template] = field(default_factory=dict)
     bounds: tuple[float, ...] = ()
     unit: str = ""
     prior: float | None = None
+
+    def __hash__(self) -> int:
+        return hash((self.key, self.definition))  # of all fields it takes long
 
     @property
     def kind(self) -> str:

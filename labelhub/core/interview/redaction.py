@@ -125,6 +125,8 @@ _IBAN = re.compile(
     rf"{_BEFORE}[a-z]{{2}}[ ]?\d{{2}}(?:[ .-]{{0,2}}[a-z0-9]){{2,50}}{_AFTER}", re.IGNORECASE
 )
 _IBAN_END = re.compile(r"[a-z0-9](?![a-z0-9])", re.IGNORECASE)
+#: In every official form of a personal number, and in few messages.
+_DIGIT_PAIRS = re.compile(r"\d\d.?\d\d")
 #: Personal numbers in their official form, and their checks.
 _IDENTITIES: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = tuple(
     (re.compile(rf"{_BEFORE}(?<![.-])(?:{form}){_AFTER}(?!-|\.\d)", re.IGNORECASE), valid)
@@ -286,6 +288,8 @@ def _ibans(text: str) -> Iterator[Finding]:
 
 def identities(text: str, _region: str) -> Iterator[Finding]:
     """National numbers of people, in their official form."""
+    if not _DIGIT_PAIRS.search(text):
+        return
     for pattern, is_valid in _IDENTITIES:
         for match in pattern.finditer(text):
             if is_valid(match[0].replace(" ", "")):

@@ -53,6 +53,9 @@ class LabelDef:
     point: float | None = None
     color: str = field(default="", compare=False)
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # of all fields it takes long, and caches look labels up often
+
     def to_json(self) -> dict[str, Any]:
         """JSON-ready form; empty fields are left out."""
         full = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -1,5 +1,8 @@
 """Texts as vectors: the same for ever, of length one, with nothing in them to be read."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -56,3 +59,15 @@ def test_a_distance_is_from_nothing_to_one_and_the_same_from_both_sides(
 def test_a_text_is_no_way_from_itself_however_it_is_spaced_or_cased(text: str) -> None:
     assert distance(text, text) == 0
     assert distance(text, f"  {text} ") == 0
+
+
+def test_vectors_load_no_pandas_and_leave_it_to_others() -> None:
+    program = (
+        "import sys; from labelhub.core.echo.vectors import vector_of; vector_of('warm lamps')\n"
+        "print('sklearn' in sys.modules, 'pandas' in sys.modules)\n"
+        "import pandas; print(pandas.DataFrame({'n': [1]}).shape)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.returncode) == ("True False\n(1, 1)\n", 0), done.stderr

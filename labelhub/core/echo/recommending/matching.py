@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelhub.core.echo.recommending.catalogue import Item
+from labelhub.core.extras import without_pandas
 from labelhub.core.schema import fold
 from labelhub.core.similarity import stem, words
 
@@ -160,8 +161,9 @@ class ItemIndex:
 
     def __init__(self, items: Iterable[Item]) -> None:
         # It takes half a second, and most processes match no items.
-        from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
-        from sklearn.preprocessing import normalize  # noqa: PLC0415
+        with without_pandas():
+            from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+            from sklearn.preprocessing import normalize  # noqa: PLC0415
 
         self.items = tuple(items)
         self.places = {item.id: place for place, item in enumerate(self.items)}

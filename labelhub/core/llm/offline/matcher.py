@@ -60,11 +60,13 @@ class Profile:
 
     Attributes:
         index: term → places of labels and its weight for each.
+        first: the first words of the terms.
         rest: the labels for texts that support no other label.
         opposites: label → the label for which its denied words count.
     """
 
     index: Mapping[Term, list[tuple[int, float]]]
+    first: frozenset[str]
     rest: frozenset[int]
     opposites: Mapping[int, int]
 
@@ -88,7 +90,7 @@ def weigh_labels(
     """The support of the text for each label."""
     profile = profile_of(labels, question)
     supports: list[Support] = [{} for _ in labels]
-    for term, place in _find_terms(profile.index, reading.words):
+    for term, place in _find_terms(profile, reading.words):
         denied = reading.is_denied(place)
         for label, weight in profile.index[term]:
             support = supports[profile.opposites.get(label, label) if denied else label]
@@ -114,7 +116,9 @@ def profile_of(labels: tuple[LabelDef, ...], question: str = "") -> Profile:
     common = [term for term, found in index.items() if len(found) > max(1, len(labels) // 2)]
     for term in common:  # weak terms of most labels do not tell them apart
         index[term] = [(place, weight) for place, weight in index[term] if weight >= _LISTED]
-    return Profile(index, frozenset(a for a, c in enumerate(called) if "rest" in c), opposite)
+    first = frozenset(word for word, *_ in filter(None, index))
+    rest = frozenset(a for a, c in enumerate(called) if "rest" in c)
+    return Profile(index, first, rest, opposite)
 
 
 def place_on_scale(
@@ -195,12 +199,14 @@ def _phrases(words: str) -> list[Term]:
     return [term for term in found if 0 < len(term) <= _LONGEST_TERM]
 
 
-def _find_terms(index: Mapping[Term, object], words: list[str]) -> Iterator[tuple[Term, int]]:
+def _find_terms(profile: Profile, words: list[str]) -> Iterator[tuple[Term, int]]:
     """The terms in the text and their places: the longest first, none inside another."""
-    start = 0
-    while start < len(words):
+    end = 0
+    for start, word in enumerate(words):
+        if start < end or word not in profile.first:
+            continue
         terms = (tuple(words[start : start + size]) for size in range(_LONGEST_TERM, 0, -1))
-        term = next((term for term in terms if term in index), None)
+        term = next((term for term in terms if term in profile.index), None)
         if term:
             yield term, start
-        start += len(term or "1")
+            end = start + len(term)

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -63,7 +64,10 @@ class View:
         """The answer; of a set all present names."""
         if not self.task.several:
             return self.ranked[:1]
-        bar, named = _part(self.call)[0], [name for name in self.scores if name not in self.rest]
+        bar, named = (
+            _part(self.call.role)[0],
+            [name for name in self.scores if name not in self.rest],
+        )
         return [name for name in named if self.scores[name] >= bar] or [*self.rest]
 
     def says(self, name: str, stand: str = "") -> str:
@@ -124,7 +128,7 @@ def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
         for place, other in profile.opposites.items():
             weights[place] -= matcher.strength(supports[other]) / 2
         for place in profile.rest:
-            weights[place] += _part(call)[0]
+            weights[place] += _part(call.role)[0]
     names, heard = [label.name for label in labels], _heard_support(call)
     found = dict(zip(names, weights, strict=True)) or matcher.phrase_worths(reading, question)
     answers = {**found, **heard} if task.written else found
@@ -137,12 +141,16 @@ def _look_at(call: Call, labels: tuple[LabelDef, ...] = ()) -> View:
 
 def _mood(call: Call, name: str) -> float:
     """A small bonus or malus, always the same for the same answer, role, sample and text."""
+    most = _part(call.role)[1]
+    if not most:
+        return 0.0
     drawn = sha256(f"{name} {call.role} {call.sample} {call.text}".encode("utf-8", "replace"))
-    return _part(call)[1] * (int.from_bytes(drawn.digest()[:4]) / 2**31 - 1)
+    return most * (int.from_bytes(drawn.digest()[:4]) / 2**31 - 1)
 
 
-def _part(call: Call) -> tuple[float, float]:
-    return _PARTS.get(re.sub("^(?:first|then)_|/.*", "", call.role), _ANNOTATOR)
+@lru_cache(maxsize=256)
+def _part(role: str) -> tuple[float, float]:
+    return _PARTS.get(re.sub("^(?:first|then)_|/.*", "", role), _ANNOTATOR)
 
 
 def _heard_support(call: Call) -> dict[str, float]:
