@@ -1,5 +1,6 @@
 """Users and API keys in the operator's console."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, cast
 
@@ -47,6 +48,8 @@ class AccountForm(forms.ModelForm[User]):
         widget=UnfoldBooleanSwitchWidget,
     )
     actor: User
+    #: Writes the account from what was filled in.
+    store: Callable[[dict[str, Any]], None]
 
     class Meta:
         model = User
@@ -58,9 +61,6 @@ class AccountForm(forms.ModelForm[User]):
                 "have a role in each project, which its managers give on the page People."
             )
         }
-
-    def store(self, fields: dict[str, Any]) -> None:
-        raise NotImplementedError
 
     def _post_clean(self) -> None:
         if not self.errors:

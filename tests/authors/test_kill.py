@@ -13,7 +13,7 @@ import pytest
 from tests.bench.widget_kill import Served, Tally, survive
 from tests.fakes.stack import Redis, Stack, own_database
 
-pytestmark = pytest.mark.timeout(900 if "LABELHUB_KILL_ANSWERS" in os.environ else 300)
+pytestmark = pytest.mark.timeout(900 if "LABELHUB_KILL_ANSWERS" in os.environ else 120)
 
 ANSWERS = int(os.environ.get("LABELHUB_KILL_ANSWERS", "200"))
 PEOPLE = 10 if ANSWERS <= 200 else 50
